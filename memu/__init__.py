@@ -1,0 +1,1 @@
+"""memu: the memory of a workspace."""

@@ -1,0 +1,1 @@
+"""From a folder to documents: scan, ignore, diff, decode, redact, read."""

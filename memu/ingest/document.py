@@ -1,0 +1,138 @@
+"""What a reader makes of a source: a title and a row of blocks, each knowing its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from memu.records import Kind, LineSpan
+
+__all__ = ["Block", "BlockKind", "Document", "Reader", "Source"]
+
+
+class BlockKind(StrEnum):
+    """The form that a block has in its source."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    BULLET = "bullet"
+    STEP = "step"
+    FENCE = "fence"
+    QUOTE = "quote"
+    TABLE = "table"
+    COMMENT = "comment"
+    SIGNATURE = "signature"
+    DOCSTRING = "docstring"
+    TURN = "turn"
+    ROW = "row"
+    LOG_LINE = "log_line"
+    DATA = "data"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One file's decoded, redacted text. ``path`` is workspace-relative POSIX; lines end in ``\\n`` only."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A piece of a document.
+
+    ``text`` is what the source says, verbatim after its encoding is undone (JSON strings unescaped, HTML
+    entities resolved, list markers and ``#`` left out); ``lines`` are where it stands in the raw file.
+
+    heading: the headings above it, outermost first, without the document's title.
+    depth: nesting of a bullet or step (0 outermost) or the level of a heading (1 outermost).
+    parent: text of the bullet or step that it is nested under.
+    language: of a fence, its info string's first word, lower case.
+    speaker, role, time: of a chat or meeting turn; role is "user", "assistant", "system", "tool" or "".
+    place: where it stands when there are no lines (page, sheet, cell, timestamp).
+    """
+
+    kind: BlockKind
+    text: str
+    lines: LineSpan | None
+    heading: tuple[str, ...] = ()
+    depth: int = 0
+    parent: str | None = None
+    language: str = ""
+    speaker: str | None = None
+    role: str = ""
+    time: datetime | None = None
+    place: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A source as read.
+
+    title: what a person called it (front matter, first heading, chat name), else the file's stem made readable;
+        ``titled`` tells which. tags and category come from front matter only, as written. description is a
+        summary that the source itself states, or "". happened_at comes from content or path only, never from
+        the file system. damage counts what had to be passed over ("bad_record": 2).
+    """
+
+    kind: Kind
+    title: str
+    titled: bool
+    blocks: tuple[Block, ...]
+    tags: tuple[str, ...] = ()
+    category: str | None = None
+    description: str = ""
+    happened_at: datetime | None = None
+    links: tuple[str, ...] = ()
+    damage: tuple[tuple[str, int], ...] = ()
+
+    def map_text(self, change: Callable[[str], str]) -> Document:
+        """The same document with ``change`` applied to every string that came from the source."""
+
+        def maybe(text: str | None) -> str | None:
+            return None if text is None else change(text)
+
+        return replace(
+            self,
+            title=change(self.title),
+            tags=tuple(map(change, self.tags)),
+            category=maybe(self.category),
+            description=change(self.description),
+            links=tuple(map(change, self.links)),
+            blocks=tuple(
+                replace(
+                    block,
+                    text=change(block.text),
+                    heading=tuple(map(change, block.heading)),
+                    parent=maybe(block.parent),
+                    speaker=maybe(block.speaker),
+                    place=maybe(block.place),
+                )
+                for block in self.blocks
+            ),
+        )
+
+
+class Reader(Protocol):
+    """Reads one family of formats. Stateless; found by content first and by suffix second.
+
+    A reader never raises on damaged input: it reads what it can and counts the rest in ``Document.damage``.
+    """
+
+    @property
+    def name(self) -> str:
+        """A short name for reports ("markdown")."""
+
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """Lower-case suffixes with their dot that this reader takes when no content speaks for another."""
+
+    def recognises(self, source: Source) -> bool:
+        """Whether the content alone shows that this reader should take it. Looks at a bounded head only."""
+
+    def read(self, source: Source) -> Document:
+        """The document."""

@@ -1,0 +1,1 @@
+"""From documents to pages: extract, assign, fold, embed, and the sync that frames them."""

@@ -1,0 +1,1 @@
+"""Models and encoders: protocols, transports, the embedded encoder, scripted fakes."""

@@ -1,0 +1,512 @@
+"""The words of memu as frozen records: what is stored, reported and found.
+
+Times are timezone-aware datetimes in UTC. Paths are POSIX and relative to the workspace's root. Line numbers
+start at 1 and both ends belong to the span. Ids are opaque strings of at most 64 characters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from memu.errors import ScopeError
+
+__all__ = [
+    "EMPTY_SCOPE",
+    "EncoderIdentity",
+    "ExportReport",
+    "FileProblem",
+    "Hit",
+    "Kind",
+    "Layer",
+    "LineSpan",
+    "Listing",
+    "MemoryType",
+    "PageChanges",
+    "Passage",
+    "RecallEntry",
+    "RecallFile",
+    "RecallFileEntry",
+    "Resource",
+    "RetrieveResult",
+    "Scope",
+    "State",
+    "SyncReport",
+    "SyncRun",
+    "Track",
+    "Usage",
+    "Workspace",
+    "WorkspaceStatus",
+]
+
+ScopeValue = str | int | bool
+
+
+class State(StrEnum):
+    """How far one source has come."""
+
+    PENDING = "pending"
+    DONE = "done"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Kind(StrEnum):
+    """What sort of source it is; extraction policy and ranking weights follow it."""
+
+    DOCUMENT = "document"
+    CHAT = "chat"
+    MEETING = "meeting"
+    SESSION = "session"
+    MAIL = "mail"
+    RULES = "rules"
+    CODE = "code"
+    TABLE = "table"
+    LOG = "log"
+    IMAGE = "image"
+    AUDIO = "audio"
+    VIDEO = "video"
+
+
+class MemoryType(StrEnum):
+    """What sort of thing an entry remembers."""
+
+    PROFILE = "profile"
+    EVENT = "event"
+    KNOWLEDGE = "knowledge"
+    BEHAVIOR = "behavior"
+    TOOL = "tool"
+    SKILL = "skill"
+    DECISION = "decision"
+    ACTION = "action"
+    RULE = "rule"
+
+
+class Track(StrEnum):
+    """The two sorts of page."""
+
+    MEMORY = "memory"
+    SKILL = "skill"
+
+
+class Layer(StrEnum):
+    """What a search hit is: a page, a remembered entry, or the source itself."""
+
+    FILE = "file"
+    ENTRY = "entry"
+    RESOURCE = "resource"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose memory: the tenancy boundary, known by its canonical JSON ``key``. The empty scope is a scope."""
+
+    key: str
+
+    @classmethod
+    def of(cls, fields: Mapping[str, ScopeValue | None] | None = None) -> Scope:
+        """The scope of these field values.
+
+        Raises:
+            ScopeError: a value is None ("everyone" is never meant by leaving a value open) or no str, int or bool.
+        """
+        values = dict(fields or {})
+        for name, value in values.items():
+            if value is None:
+                raise ScopeError(
+                    f"Scope field {name!r} is None; leave the field out to mean the scope without it."
+                )
+            if not isinstance(value, str | int | bool):
+                raise ScopeError(
+                    f"Scope field {name!r} is a {type(value).__name__}; give a str, int or bool."
+                )
+        return cls(json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+
+    @property
+    def fields(self) -> dict[str, ScopeValue]:
+        """The field values, a new dict each time."""
+        parsed: dict[str, ScopeValue] = json.loads(self.key)
+        return parsed
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self.fields.items()) or "(empty scope)"
+
+
+EMPTY_SCOPE = Scope("{}")
+
+
+@dataclass(frozen=True, slots=True)
+class LineSpan:
+    """Lines ``start`` to ``end`` of a source, both included, counted from 1."""
+
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        return f"L{self.start}" if self.start == self.end else f"L{self.start}-L{self.end}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """One synced folder in a scope. ``name`` is given by the user; without one the real ``root`` identifies it.
+
+    ``version`` grows with every change of its sources; ``assigned`` is the version that pages were last
+    settled for, so a crash between the two is seen by the next sync.
+    """
+
+    id: str
+    name: str | None
+    root: str
+    version: int = 0
+    assigned: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One source and its state. ``facts`` holds what *assign* needs to know of it (tags, headings, series)."""
+
+    id: str
+    workspace_id: str
+    path: str
+    kind: Kind
+    title: str
+    caption: str = ""
+    content_hash: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+    state: State = State.PENDING
+    reason: str | None = None
+    attempts: int = 0
+    tried_at: datetime | None = None
+    language: str | None = None
+    happened_at: datetime | None = None
+    redactions: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallEntry:
+    """One remembered thing and where it came from.
+
+    ``text`` is the statement itself; ``label`` (heading path, speaker or parent bullet) stands in front of it
+    when shown and is not part of the quote. ``block`` is the Markdown form it takes on a page. ``page_hint`` is
+    the page that the extractor named, if any; ``shown`` is decided by *assign*.
+    """
+
+    id: str
+    resource_id: str
+    ordinal: int
+    memory_type: MemoryType
+    track: Track
+    text: str
+    text_key: str
+    lines: LineSpan | None = None
+    place: str | None = None
+    label: str = ""
+    block: str = "bullet"
+    page_hint: str | None = None
+    section: str | None = None
+    shown: bool = True
+    happened_at: datetime | None = None
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallFile:
+    """One Markdown page. ``content`` holds blocks that end in footnote marks; ``version`` grows with each save."""
+
+    id: str
+    track: Track
+    folded_name: str
+    name: str
+    description: str = ""
+    content: str = ""
+    version: int = 0
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallFileEntry:
+    """That a page rests on an entry, and the footnote ``mark`` by which the page cites it ("" until folded)."""
+
+    file_id: str
+    entry_id: str
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """The unit of search. Exactly one of the three owner ids is set.
+
+    ``header`` (title, heading path, file path, date, speaker) counts double in word ranking and goes in front of
+    ``text`` for the encoder.
+    """
+
+    id: str
+    ordinal: int
+    header: str
+    text: str
+    heading: str = ""
+    resource_id: str | None = None
+    entry_id: str | None = None
+    file_id: str | None = None
+    track: Track | None = None
+    kind: Kind | None = None
+    language: str | None = None
+    lines: LineSpan | None = None
+    place: str | None = None
+    happened_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncoderIdentity:
+    """What makes two vectors comparable: the same name, dimension and fingerprint.
+
+    ``languages`` are the ISO 639-1 codes the encoder knows; empty means every language.
+    """
+
+    name: str
+    dimension: int
+    fingerprint: str
+    languages: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What models and encoders were asked for."""
+
+    calls: int = 0
+    texts: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            texts=self.texts + other.texts,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileProblem:
+    """A file that was skipped or failed, and why."""
+
+    path: str
+    reason: str
+
+    def to_dict(self) -> dict[str, str]:
+        return {"path": self.path, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageChanges:
+    """Pages by what happened to them, as ``track/name``."""
+
+    created: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, list[str]]:
+        return {"created": list(self.created), "changed": list(self.changed), "removed": list(self.removed)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportReport:
+    """What publishing a tree did. Paths are relative to ``tree``.
+
+    ``kept`` are a user's own files that stood where ours belong: ours went to ``x.memu.md`` instead.
+    """
+
+    tree: str
+    written: tuple[str, ...] = ()
+    unchanged: int = 0
+    removed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"schema": 1, **_plain(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReport:
+    """What one sync did, as the ``--json`` of the command line gives it."""
+
+    workspace: str
+    added: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
+    deleted: tuple[str, ...] = ()
+    unchanged: int = 0
+    skipped: tuple[FileProblem, ...] = ()
+    failed: tuple[FileProblem, ...] = ()
+    pages: PageChanges = PageChanges()
+    usage: Usage = Usage()
+    vectors_missing: int = 0
+    redactions: Mapping[str, int] = field(default_factory=dict)
+    degraded: str | None = None
+    extractor: str = "extractive"
+    encoder: str | None = None
+    export: ExportReport | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed (skipped files are no failure)."""
+        return not self.failed
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form (``"schema": 1``)."""
+        return {
+            "schema": 1,
+            "workspace": self.workspace,
+            "added": list(self.added),
+            "modified": list(self.modified),
+            "moved": [{"from": old, "to": new} for old, new in self.moved],
+            "deleted": list(self.deleted),
+            "unchanged": self.unchanged,
+            "skipped": [problem.to_dict() for problem in self.skipped],
+            "failed": [problem.to_dict() for problem in self.failed],
+            "pages": self.pages.to_dict(),
+            "calls": self.usage.calls,
+            "tokens": {"prompt": self.usage.prompt_tokens, "completion": self.usage.completion_tokens},
+            "vectors_missing": self.vectors_missing,
+            "redactions": dict(self.redactions),
+            "degraded": self.degraded,
+            "extractor": self.extractor,
+            "encoder": self.encoder,
+            "export": self.export.to_dict() if self.export else None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncRun:
+    """The stored record of one sync. Once ended it names no page, path or text but those of files now failed."""
+
+    id: str
+    workspace_id: str
+    state: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    extractor: str = "extractive"
+    encoder: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    failed: tuple[FileProblem, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceStatus:
+    """How one workspace stands: for ``memu status`` and for monitors."""
+
+    workspace: Workspace
+    last_run: SyncRun | None
+    last_good_run: SyncRun | None
+    sources: Mapping[str, int]
+    failed: tuple[FileProblem, ...]
+    skipped: tuple[FileProblem, ...]
+    entries: int
+    pages: Mapping[str, int]
+    queued: int
+    vectors_missing: int
+    extractor: str
+    encoder: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"schema": 1, **_plain(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One answer. ``score`` orders the hits; ``ranks`` gives the place in each list that found it (from 1)."""
+
+    layer: Layer
+    score: float
+    text: str
+    title: str
+    track: Track | None = None
+    heading: str = ""
+    path: str | None = None
+    lines: LineSpan | None = None
+    place: str | None = None
+    time: datetime | None = None
+    id: str = ""
+    ranks: Mapping[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "layer": self.layer.value,
+            "track": self.track.value if self.track else None,
+            "title": self.title,
+            "heading": self.heading,
+            "path": self.path,
+            "lines": [self.lines.start, self.lines.end] if self.lines else None,
+            "place": self.place,
+            "time": self.time.isoformat() if self.time else None,
+            "score": round(self.score, 6),
+            "ranks": dict(self.ranks),
+            "text": self.text,
+            "id": self.id,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrieveResult:
+    """The answer to one query, best first. ``degraded`` says why part of the search could not take place."""
+
+    hits: tuple[Hit, ...]
+    degraded: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form; it never echoes the query."""
+        return {"schema": 1, "hits": [hit.to_dict() for hit in self.hits], "degraded": self.degraded}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One thing fetched by reference: a page, a source or an entry, with its text and where it comes from."""
+
+    reference: str
+    layer: Layer
+    title: str
+    text: str
+    track: Track | None = None
+    path: str | None = None
+    lines: LineSpan | None = None
+    place: str | None = None
+    id: str = ""
+    memory_type: MemoryType | None = None
+    page: str | None = None
+    time: datetime | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return _plain(self)
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    return {item.name: _plain_value(getattr(record, item.name)) for item in dataclasses.fields(record)}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, LineSpan):
+        return [value.start, value.end]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): _plain_value(item) for key, item in value.items()}
+    if isinstance(value, tuple | list | frozenset):
+        return [_plain_value(item) for item in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _plain(value)
+    return value
