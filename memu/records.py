@@ -123,9 +123,7 @@ class Scope:
                     f"Scope field {name!r} is None; leave the field out to mean the scope without it."
                 )
             if not isinstance(value, str | int | bool):
-                raise ScopeError(
-                    f"Scope field {name!r} is a {type(value).__name__}; give a str, int or bool."
-                )
+                raise ScopeError(f"Scope field {name!r} is a {type(value).__name__}; give a str, int or bool.")
         return cls(json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
 
     @property

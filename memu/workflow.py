@@ -60,9 +60,7 @@ class Workflow(Generic[S]):
     inputs: frozenset[str]
     steps: tuple[Step[S], ...]
 
-    def __init__(
-        self, name: str, state_type: type[S], inputs: Iterable[str], steps: Iterable[Step[S]]
-    ) -> None:
+    def __init__(self, name: str, state_type: type[S], inputs: Iterable[str], steps: Iterable[Step[S]]) -> None:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "state_type", state_type)
         object.__setattr__(self, "inputs", frozenset(inputs))
@@ -175,8 +173,7 @@ class LocalRunner:
         """
         if type(state) is not workflow.state_type:
             raise WorkflowError(
-                f"Workflow {workflow.name!r} takes a {workflow.state_type.__name__}, "
-                f"not a {type(state).__name__}."
+                f"Workflow {workflow.name!r} takes a {workflow.state_type.__name__}, not a {type(state).__name__}."
             )
         for position, step in enumerate(workflow.steps):
             event = StepEvent(workflow=workflow.name, step=step.name, position=position, state=state)
@@ -196,9 +193,7 @@ async def _watched(
     try:
         result = await _watched(workflow, step, event, inner)
     except BaseException as error:
-        await outer.on_error(
-            dataclasses.replace(event, error=error, seconds=time.perf_counter() - started)
-        )
+        await outer.on_error(dataclasses.replace(event, error=error, seconds=time.perf_counter() - started))
         raise
     await outer.after(dataclasses.replace(event, result=result, seconds=time.perf_counter() - started))
     return result
@@ -226,9 +221,7 @@ def _check_result(workflow: Workflow[S], step: Step[S], state: S, result: object
         and getattr(state, item.name) != getattr(result, item.name)
     }
     if undeclared := changed - step.writes:
-        raise WorkflowError(
-            f"Step {step.name!r} changed {_listed(undeclared)}, which its `writes` does not name."
-        )
+        raise WorkflowError(f"Step {step.name!r} changed {_listed(undeclared)}, which its `writes` does not name.")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -1,0 +1,1 @@
+"""The store: SQLAlchemy Core tables, the database, the scope-bound repository, and search behind a port."""
