@@ -234,11 +234,15 @@ class RecallFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallFileEntry:
-    """That a page rests on an entry, and the footnote ``mark`` by which the page cites it ("" until folded)."""
+    """That a page rests on an entry, and the footnote ``mark`` by which the page cites it ("" until folded).
+
+    ``spelling`` is the page's name as the entry's source spells it; the page shows the lowest of all spellings.
+    """
 
     file_id: str
     entry_id: str
     mark: str = ""
+    spelling: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

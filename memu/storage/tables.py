@@ -184,6 +184,8 @@ recall_file_entry = Table(
     _id("file_id"),
     _id("entry_id"),
     _required("mark", String(64)),
+    # The page's name as this entry's source spells it; the page shows the lowest of them.
+    Column("spelling", Text, nullable=False, server_default=""),
     PrimaryKeyConstraint("scope_id", "file_id", "entry_id"),
     _link("file_id", "recall_file"),
     _link("entry_id", "recall_entry"),
