@@ -1,0 +1,157 @@
+"""The blocking twin of :class:`memu.MemoryService`, for programs without an event loop.
+
+    from memu.sync import MemoryService
+
+    with MemoryService.open(folder="notes") as memu:
+        memu.memorize_workspace("notes")
+        print(memu.retrieve_workspace("when do we deploy?").hits[0].text)
+
+It works wherever it is called from, inside a running event loop too: the calls run on a loop of their own, in a
+thread of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from memu.records import (
+    ExportReport,
+    Layer,
+    Listing,
+    RetrieveResult,
+    SyncReport,
+    Track,
+    Workspace,
+    WorkspaceStatus,
+)
+from memu.service import MemoryService as AsyncMemoryService
+from memu.workflow import Workflow
+
+__all__ = ["MemoryService"]
+
+T = TypeVar("T")
+
+
+class MemoryService:
+    """Every verb of :class:`memu.MemoryService`, blocking. Use it as a ``with`` block, or call ``close``."""
+
+    def __init__(self, service: AsyncMemoryService) -> None:
+        self._service = service
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="memu", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def open(cls, db: str | None = None, **options: Any) -> Self:
+        """Open a store; takes what :meth:`memu.MemoryService.open` takes."""
+        return cls(AsyncMemoryService.open(db, **options))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store and end the thread. Closing twice is no error."""
+        if self._loop.is_closed():
+            return
+        self._run(self._service.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def memorize_workspace(
+        self,
+        folder: Path | str,
+        *,
+        user: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        allow_empty: bool = False,
+        wait: bool = False,
+    ) -> SyncReport:
+        """See :meth:`memu.MemoryService.memorize_workspace`."""
+        return self._run(
+            self._service.memorize_workspace(folder, user=user, name=name, allow_empty=allow_empty, wait=wait)
+        )
+
+    def memorize(self, path: Path | str, *, user: Mapping[str, Any] | None = None) -> SyncReport:
+        """See :meth:`memu.MemoryService.memorize`."""
+        return self._run(self._service.memorize(path, user=user))
+
+    def retrieve_workspace(
+        self,
+        query: str,
+        *,
+        where: Mapping[str, Any] | None = None,
+        across: bool = False,
+        layers: Iterable[Layer] | None = None,
+        tracks: Iterable[Track] | None = None,
+        max_hits: int = 10,
+        max_words: int | None = None,
+    ) -> RetrieveResult:
+        """See :meth:`memu.MemoryService.retrieve_workspace`."""
+        return self._run(
+            self._service.retrieve_workspace(
+                query,
+                where=where,
+                across=across,
+                layers=layers,
+                tracks=tracks,
+                max_hits=max_hits,
+                max_words=max_words,
+            )
+        )
+
+    def export_memory_files(
+        self, *, user: Mapping[str, Any] | None = None, force: Iterable[str] = ()
+    ) -> ExportReport:
+        """See :meth:`memu.MemoryService.export_memory_files`."""
+        return self._run(self._service.export_memory_files(user=user, force=force))
+
+    def get(self, reference: str, *, user: Mapping[str, Any] | None = None) -> Listing:
+        """See :meth:`memu.MemoryService.get`."""
+        return self._run(self._service.get(reference, user=user))
+
+    def list_entries(
+        self, *, user: Mapping[str, Any] | None = None, after: str | None = None, limit: int | None = None
+    ) -> tuple[Listing, ...]:
+        """See :meth:`memu.MemoryService.list_entries`."""
+        return self._run(self._service.list_entries(user=user, after=after, limit=limit))
+
+    def status(self, *, user: Mapping[str, Any] | None = None) -> tuple[WorkspaceStatus, ...]:
+        """See :meth:`memu.MemoryService.status`."""
+        return self._run(self._service.status(user=user))
+
+    def list_workspaces(self, *, user: Mapping[str, Any] | None = None) -> tuple[Workspace, ...]:
+        """See :meth:`memu.MemoryService.list_workspaces`."""
+        return self._run(self._service.list_workspaces(user=user))
+
+    def remove_workspace(self, reference: str, *, user: Mapping[str, Any] | None = None) -> None:
+        """See :meth:`memu.MemoryService.remove_workspace`."""
+        self._run(self._service.remove_workspace(reference, user=user))
+
+    def workflow(self, name: str) -> Workflow[Any]:
+        """See :meth:`memu.MemoryService.workflow`."""
+        return self._service.workflow(name)
+
+    @property
+    def workflow_names(self) -> tuple[str, ...]:
+        """See :attr:`memu.MemoryService.workflow_names`."""
+        return self._service.workflow_names
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            # A Ctrl-C here must stop the work too, not only the wait for it.
+            future.cancel()
+            raise
