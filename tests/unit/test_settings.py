@@ -1,0 +1,170 @@
+"""Settings: who wins, what is refused, and that no key goes where it was not meant to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from memu.errors import ConfigurationError, ScopeError, StoreError
+from memu.records import EMPTY_SCOPE, Scope
+from memu.settings import Settings, WorkspaceScope, config_file, locate_store, scope_of, store_path
+
+pytestmark = pytest.mark.unit
+
+SHELL = {"OPENAI_API_KEY": "shell"}
+SHELL_A = {**SHELL, "OPENAI_BASE_URL": "https://a.example/v1"}
+NO_SCOPES = [{"user": "x"}, {"user_id": None}, {"user_id": ""}, {"user_id": 5}, {"user_id": ["a"]}]
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "config.toml"
+    monkeypatch.setenv("MEMU_CONFIG", str(path))
+    return path
+
+
+def test_defaults_need_nothing() -> None:
+    settings = Settings.load()
+    assert (settings.db, settings.out, settings.encoder, settings.resources) == (None, None, "auto", "link")
+    assert settings.notices() == ()
+
+
+def test_argument_wins_over_environment_over_file_over_default(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text('encoder = "file"\ndb = "file"\nconcurrency = 7\n', encoding="utf-8")
+    monkeypatch.setenv("MEMU_ENCODER", "environment")
+    monkeypatch.setenv("MEMU_DB", "environment")
+    settings = Settings.load(db="argument", encoder=None)
+    assert (settings.db, settings.encoder, settings.concurrency) == ("argument", "environment", 7)
+    assert settings.max_file_bytes == Settings.model_fields["max_file_bytes"].default
+
+
+def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMU_DB", "")
+    assert Settings.load().db is None
+
+
+def test_a_dotenv_file_in_the_folder_we_stand_in_sets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P11: a synced folder must not choose a database or an endpoint."""
+    (tmp_path / ".env").write_text("MEMU_DB=postgresql://evil/x\nMEMU_CHAT_MODEL=x\n", encoding="utf-8")
+    (tmp_path / "config.toml").write_text('db = "postgresql://evil/x"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert (Settings.load().db, Settings.load().chat_model) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('encodr = "none"', "encodr"),
+        ("db = ", "cannot be read"),
+        ('concurrency = "many"', "concurrency"),
+        ("concurrency = 0", "concurrency"),
+        ('resources = "move"', "resources"),
+    ],
+)
+def test_a_wrong_config_file_is_refused_by_name(config: Path, text: str, told: str) -> None:
+    config.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=told):
+        Settings.load()
+
+
+def test_a_named_config_file_must_exist(config: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        Settings.load()
+
+
+def test_without_a_name_the_config_file_is_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMU_CONFIG")
+    path = config_file()
+    assert path is not None
+    assert path.parts[-2:] == ("memu", "config.toml")
+
+
+def test_what_does_not_fit_is_told_without_its_value(config: Path) -> None:
+    config.write_text('chat_api_key = ["sk-very-secret"]', encoding="utf-8")
+    with pytest.raises(ConfigurationError) as raised:
+        Settings.load()
+    assert "chat_api_key" in str(raised.value)
+    assert "very-secret" not in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+@pytest.mark.parametrize("which", ["chat", "embed"])
+def test_a_key_in_the_shell_makes_no_endpoint(which: str) -> None:
+    """Only MEMU_CHAT_MODEL or MEMU_EMBED_MODEL does."""
+    shell = {"OPENAI_API_KEY": "sk-shell", "OPENAI_BASE_URL": "https://models.example"}
+    settings = Settings.load(**{f"{which}_base_url": "https://other.example"})
+    assert getattr(settings, f"{which}_endpoint")(shell) is None
+
+
+@pytest.mark.parametrize(
+    ("own_url", "own_key", "shell", "url", "key"),
+    [
+        (None, None, {}, "https://api.openai.com/v1", None),
+        (None, None, SHELL, "https://api.openai.com/v1", "shell"),
+        (None, None, SHELL_A, "https://a.example/v1", "shell"),
+        ("https://b.example/v1", None, SHELL, "https://b.example/v1", None),
+        ("http://a.example/v1", None, SHELL_A, "http://a.example/v1", None),
+        ("https://A.example/v2", None, SHELL_A, "https://A.example/v2", "shell"),
+        ("https://b.example/v1", "own", SHELL, "https://b.example/v1", "own"),
+        ("http://localhost:8000/v1", None, SHELL, "http://localhost:8000/v1", None),
+    ],
+)
+def test_p11_a_key_for_one_host_is_never_sent_to_another(
+    own_url: str | None, own_key: str | None, shell: dict[str, str], url: str, key: str | None
+) -> None:
+    settings = Settings.load(chat_model="m", chat_base_url=own_url, chat_api_key=own_key)
+    endpoint = settings.chat_endpoint(shell)
+    assert endpoint is not None
+    assert endpoint.base_url == url
+    assert (endpoint.api_key.get_secret_value() if endpoint.api_key else None) == key
+    assert "shell" not in repr(endpoint)
+
+
+def test_a_model_that_this_release_does_not_use_is_said_to_be_unused() -> None:
+    told = " ".join(Settings.load(chat_model="a", embed_model="b").notices())
+    assert "chat model" in told
+    assert "embedding model" in told
+
+
+def test_the_nearest_store_upwards_is_found(tmp_path: Path) -> None:
+    outer, inner = tmp_path / "outer", tmp_path / "outer" / "inner"
+    (inner / "deep").mkdir(parents=True)
+    for folder in (outer, inner):
+        store_path(folder).parent.mkdir()
+        store_path(folder).touch()
+    assert locate_store(inner / "deep") == store_path(inner).resolve()
+    assert locate_store(outer) == store_path(outer).resolve()
+
+
+def test_no_store_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="memu sync FOLDER"):
+        locate_store(tmp_path)
+
+
+def test_scope_fields_are_checked_and_the_callers_dict_is_left_alone() -> None:
+    """F43."""
+    given = {"user_id": "alice"}
+    assert scope_of(WorkspaceScope, given) == Scope.of({"user_id": "alice"})
+    assert given == {"user_id": "alice"}
+    assert scope_of(WorkspaceScope) == scope_of(WorkspaceScope, {}) == EMPTY_SCOPE
+
+
+@pytest.mark.parametrize("fields", NO_SCOPES)
+def test_p6_a_scope_that_does_not_fit_is_an_error(fields: dict[str, object]) -> None:
+    with pytest.raises(ScopeError):
+        scope_of(WorkspaceScope, fields)
+
+
+def test_an_apps_own_scope_model_decides() -> None:
+    class Tenant(BaseModel):
+        tenant: int
+
+    assert scope_of(Tenant, {"tenant": "7"}) == Scope.of({"tenant": 7})
+    with pytest.raises(ScopeError, match="tenant"):
+        scope_of(Tenant)
