@@ -1,1 +1,157 @@
-"""memu: the memory of a workspace."""
+"""memu: the memory of a workspace.
+
+    from memu import MemoryService
+
+    async with MemoryService.open(folder="notes") as memu:
+        await memu.memorize_workspace("notes")
+        result = await memu.retrieve_workspace("when do we deploy?")
+
+Each public name is loaded from its module when it is first used, so that ``import memu`` stays cheap.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memu.errors import (
+        BusyError,
+        ConfigurationError,
+        EncoderMismatch,
+        ExtraMissing,
+        LeaseLost,
+        MemuError,
+        NotFound,
+        ProviderError,
+        ReadError,
+        RootError,
+        SchemaOutdated,
+        SchemaTooNew,
+        ScopeError,
+        StoreError,
+        UnavailableError,
+        WorkflowError,
+    )
+    from memu.memorize.states import (
+        AssignState,
+        EmbedState,
+        FoldState,
+        MemorizeState,
+        Outcome,
+        SyncState,
+    )
+    from memu.records import (
+        EMPTY_SCOPE,
+        EncoderIdentity,
+        ExportReport,
+        FileProblem,
+        Hit,
+        Kind,
+        Layer,
+        LineSpan,
+        Listing,
+        MemoryType,
+        PageChanges,
+        Passage,
+        RecallEntry,
+        RecallFile,
+        RecallFileEntry,
+        Resource,
+        RetrieveResult,
+        Scope,
+        State,
+        SyncReport,
+        SyncRun,
+        Track,
+        Usage,
+        Workspace,
+        WorkspaceStatus,
+    )
+    from memu.service import MemoryService
+    from memu.settings import Settings, WorkspaceScope
+    from memu.workflow import Interceptor, LocalRunner, Runner, Step, StepEvent, Workflow
+
+__all__ = [
+    "EMPTY_SCOPE",
+    "AssignState",
+    "BusyError",
+    "ConfigurationError",
+    "EmbedState",
+    "EncoderIdentity",
+    "EncoderMismatch",
+    "ExportReport",
+    "ExtraMissing",
+    "FileProblem",
+    "FoldState",
+    "Hit",
+    "Interceptor",
+    "Kind",
+    "Layer",
+    "LeaseLost",
+    "LineSpan",
+    "Listing",
+    "LocalRunner",
+    "MemorizeState",
+    "MemoryService",
+    "MemoryType",
+    "MemuError",
+    "NotFound",
+    "Outcome",
+    "PageChanges",
+    "Passage",
+    "ProviderError",
+    "ReadError",
+    "RecallEntry",
+    "RecallFile",
+    "RecallFileEntry",
+    "Resource",
+    "RetrieveResult",
+    "RootError",
+    "Runner",
+    "SchemaOutdated",
+    "SchemaTooNew",
+    "Scope",
+    "ScopeError",
+    "Settings",
+    "State",
+    "Step",
+    "StepEvent",
+    "StoreError",
+    "SyncReport",
+    "SyncRun",
+    "SyncState",
+    "Track",
+    "UnavailableError",
+    "Usage",
+    "Workflow",
+    "WorkflowError",
+    "Workspace",
+    "WorkspaceScope",
+    "WorkspaceStatus",
+]
+
+_MODULES = (
+    "memu.errors",
+    "memu.records",
+    "memu.workflow",
+    "memu.settings",
+    "memu.memorize.states",
+    "memu.service",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        # In order of weight: an error or a record is found before anything heavy is loaded.
+        for module_name in _MODULES:
+            module = importlib.import_module(module_name)
+            if name in module.__all__:
+                value = getattr(module, name)
+                globals()[name] = value
+                return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,121 @@
+"""The commands by name, loaded when they run, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import click
+
+from memu.cli.output import error_document, print_error, write_json
+from memu.errors import MemuError, UnavailableError
+
+__all__ = ["run"]
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a command lives and the line that ``memu --help`` shows for it."""
+
+    module: str
+    attribute: str
+    help: str
+    alias: str = ""
+
+
+_COMMANDS = {
+    "memorize-workspace": _Place(
+        "synchronize", "memorize_workspace", "Sync a folder and export its pages.", "sync"
+    ),
+    "retrieve-workspace": _Place("search", "retrieve_workspace", "Answer a query from memory.", "search"),
+    "export": _Place("export", "export", "Write the Markdown tree again."),
+    "get": _Place("get", "get", "Show one page, source or entry; or list the entries."),
+    "status": _Place("status", "status", "How each workspace stands."),
+    "workspace": _Place("workspace", "workspace", "List or remove synced folders."),
+    "steps": _Place("steps", "steps", "The steps of each workflow."),
+    "db": _Place("database", "db", "Upgrade or check the database schema."),
+}
+_ALIASES = {place.alias: name for name, place in _COMMANDS.items() if place.alias}
+
+
+class _Commands(click.Group):
+    """A group whose help needs no import of the commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        place = _COMMANDS.get(_ALIASES.get(cmd_name, cmd_name))
+        if place is None:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"memu.cli.{place.module}"), place.attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = [
+            (f"{name}, {place.alias}" if place.alias else name, place.help) for name, place in _COMMANDS.items()
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"memu {version('memu')}")
+        ctx.exit()
+
+
+@click.command("memu", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="The version."
+)
+def _memu() -> None:
+    """The memory of a workspace: sync a folder, read its pages, search it."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and give its exit code: 0 done, 1 partial, 2 usage or configuration, 3 busy,
+    4 root, store or provider unavailable; 130 interrupted, 141 nobody reads the output any more."""
+    as_json = "--json" in arguments
+    try:
+        with _memu.make_context("memu", list(arguments)) as context:
+            code = _memu.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except BrokenPipeError:
+        # Python would complain once more when it flushes on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except (KeyboardInterrupt, click.Abort):
+        print_error("Interrupted. Run the same command again to go on.")
+        return INTERRUPTED
+    except click.ClickException as error:
+        return _fail(error, _usage_message(error), error.exit_code, as_json)
+    except MemuError as error:
+        return _fail(error, str(error), error.exit_code, as_json)
+    except OSError as error:
+        return _fail(error, str(error), UnavailableError.exit_code, as_json)
+    return code if isinstance(code, int) else 0
+
+
+def _usage_message(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    hint = f" Try: {context.command_path} --help" if context else ""
+    return f"{error.format_message()}{hint}"
+
+
+def _fail(error: BaseException, message: str, code: int, as_json: bool) -> int:
+    if as_json:
+        write_json(error_document(type(error).__name__, message, code), to_stderr=True)
+    else:
+        print_error(message)
+    return code

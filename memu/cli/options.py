@@ -1,0 +1,80 @@
+"""The options that every command takes, and the service that they open."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memu.cli.output import print_notice
+
+if TYPE_CHECKING:
+    from memu import Interceptor, MemoryService
+
+__all__ = ["Common", "common_options"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """What the common options said. ``user`` are the scope's fields, empty for the empty scope."""
+
+    db: str | None
+    out: str | None
+    user: Mapping[str, str]
+    as_json: bool
+    quiet: bool
+
+    def open_service(self, folder: Path | None = None, interceptors: Sequence[Interceptor] = ()) -> MemoryService:
+        """The service on the store that these options, the environment or the folder name."""
+        from memu import MemoryService, Settings
+
+        settings = Settings.load(db=self.db, out=self.out)
+        for notice in settings.notices():
+            self.notice(notice)
+        return MemoryService.open(
+            settings.db, folder=folder, out=settings.out, interceptors=interceptors, settings=settings
+        )
+
+    def notice(self, message: str) -> None:
+        """Tell the user on stderr, unless asked to be quiet."""
+        if not self.quiet:
+            print_notice(message)
+
+
+def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the common options; they reach it as one argument, ``common``."""
+
+    @click.option("--db", metavar="URL", help="The database; default: .memu/memu.sqlite3 of the workspace.")
+    @click.option("--out", metavar="DIR", help="Where the exported tree goes; default: .memu of the workspace.")
+    @click.option(
+        "--user",
+        metavar="KEY=VALUE",
+        multiple=True,
+        callback=_read_user,
+        help="Whose memory (user_id=… or agent_id=…); may be given again.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+    @click.option("--quiet", "-q", is_flag=True, help="No notices and no progress.")
+    @functools.wraps(command)
+    def with_common(**given: Any) -> Any:
+        common = Common(**{field.name: given.pop(field.name) for field in dataclasses.fields(Common)})
+        return command(common=common, **given)
+
+    return with_common
+
+
+def _read_user(_ctx: click.Context, _option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not (name and equals and value):
+            raise click.BadParameter(f"{pair!r} is not KEY=VALUE.")
+        if name in fields:
+            raise click.BadParameter(f"{name!r} is given twice.")
+        fields[name] = value
+    return fields

@@ -1,0 +1,95 @@
+"""A sync report as lines for people: pure functions of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from memu.cli.output import Line
+from memu.records import FileProblem, SyncReport
+
+__all__ = ["SHOWN_AT_MOST", "describe_sync", "grouped_problems"]
+
+SHOWN_AT_MOST = 12
+"""Names shown of one sort; ``--json`` has all."""
+
+
+def describe_sync(report: SyncReport) -> Iterator[Line]:
+    """First how memory was made, then counts, what changed, what was left out and why."""
+    yield f"extractor {report.extractor} · encoder {report.encoder or 'none (words only)'}", "dim"
+    yield f"{report.workspace}: {_sources(report)}", "bold"
+    yield from _pages(report)
+    yield from _problems("skipped", report.skipped, "yellow")
+    yield from _problems("failed", report.failed, "red")
+    if report.redactions:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(report.redactions.items()))
+        yield f"redacted {sum(report.redactions.values())} secrets: {kinds}", "yellow"
+    if report.vectors_missing:
+        yield f"{report.vectors_missing} passages have no vector yet; words find them", "yellow"
+    if report.degraded:
+        yield f"degraded: {report.degraded}", "yellow"
+    if report.export:
+        yield from _kept(report.export.kept)
+        yield f"pages lie in {report.export.tree}", ""
+
+
+def grouped_problems(problems: Iterable[FileProblem]) -> dict[str, list[str]]:
+    """Paths by reason, the most frequent reason first."""
+    groups: dict[str, list[str]] = {}
+    for problem in problems:
+        groups.setdefault(problem.reason, []).append(problem.path)
+    return dict(sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])))
+
+
+def _sources(report: SyncReport) -> str:
+    counts = {
+        "added": len(report.added),
+        "modified": len(report.modified),
+        "moved": len(report.moved),
+        "deleted": len(report.deleted),
+    }
+    told = [f"{count} {what}" for what, count in counts.items() if count]
+    return ", ".join([*told, f"{report.unchanged} unchanged"]) + _cost(report)
+
+
+def _cost(report: SyncReport) -> str:
+    tokens = report.usage.prompt_tokens + report.usage.completion_tokens
+    return f" ({report.usage.calls} model calls, {tokens} tokens)" if tokens else ""
+
+
+def _pages(report: SyncReport) -> Iterator[Line]:
+    changes = report.pages
+    if not (changes.created or changes.changed or changes.removed):
+        yield "pages: nothing changed", ""
+        return
+    yield (
+        f"pages: {len(changes.created)} new, {len(changes.changed)} changed, {len(changes.removed)} gone",
+        "bold",
+    )
+    yield from _names(changes.created, "+ ", "green")
+    yield from _names(changes.changed, "~ ", "cyan")
+    yield from _names(changes.removed, "- ", "red")
+
+
+def _names(names: Sequence[str], mark: str, style: str) -> Iterator[Line]:
+    for name in names[:SHOWN_AT_MOST]:
+        yield f"  {mark}{name}", style
+    if len(names) > SHOWN_AT_MOST:
+        yield f"  {mark}{len(names) - SHOWN_AT_MOST} more (--json lists all)", style
+
+
+def _problems(what: str, problems: Sequence[FileProblem], style: str) -> Iterator[Line]:
+    if not problems:
+        return
+    yield f"{what} {len(problems)}:", style
+    groups = grouped_problems(problems)
+    for reason, paths in list(groups.items())[:SHOWN_AT_MOST]:
+        more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+        yield f"  {reason}: {', '.join(paths[:3])}{more}", ""
+    if len(groups) > SHOWN_AT_MOST:
+        yield f"  and {len(groups) - SHOWN_AT_MOST} more reasons (--json lists all)", ""
+
+
+def _kept(paths: Sequence[str]) -> Iterator[Line]:
+    if paths:
+        named = ", ".join(paths[:SHOWN_AT_MOST])
+        yield f"your own files stay, memu's went beside them as x.memu.md: {named}", "yellow"

@@ -1,0 +1,80 @@
+"""``memu retrieve-workspace QUERY``, also ``memu search``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import click
+
+from memu.cli.options import Common, common_options
+from memu.cli.output import console, plain, write_json
+from memu.records import Hit, Layer, RetrieveResult, Track
+
+__all__ = ["heading_line", "retrieve_workspace"]
+
+
+@click.command("retrieve-workspace")
+@click.argument("query")
+@click.option("--layer", "layers", multiple=True, type=click.Choice([layer.value for layer in Layer]))
+@click.option("--track", "tracks", multiple=True, type=click.Choice([track.value for track in Track]))
+@click.option("--across", is_flag=True, help="Search every scope that has the fields of --user.")
+@click.option("--max-hits", default=10, show_default=True, type=click.IntRange(min=1))
+@click.option("--max-words", type=click.IntRange(min=1), help="Stop before the text grows longer than this.")
+@common_options
+def retrieve_workspace(
+    query: str,
+    layers: Sequence[str],
+    tracks: Sequence[str],
+    across: bool,
+    max_hits: int,
+    max_words: int | None,
+    common: Common,
+) -> int:
+    """Answer QUERY with quoted passages and where they stand: pages, remembered entries and sources."""
+
+    async def search() -> RetrieveResult:
+        async with common.open_service() as memu:
+            return await memu.retrieve_workspace(
+                query,
+                where=common.user,
+                across=across,
+                layers=[Layer(layer) for layer in layers] or None,
+                tracks=[Track(track) for track in tracks] or None,
+                max_hits=max_hits,
+                max_words=max_words,
+            )
+
+    result = asyncio.run(search())
+    if common.as_json:
+        write_json(result.to_dict())
+        return 0
+    if result.degraded:
+        common.notice(f"degraded: {result.degraded}")
+    if not result.hits:
+        common.notice("Nothing found.")
+    _print_hits(result.hits)
+    return 0
+
+
+def heading_line(hit: Hit) -> str:
+    """Where a hit stands: path and lines, or the page; then its heading."""
+    place = hit.place or ""
+    if hit.lines:
+        place = f"{hit.lines.start}-{hit.lines.end}" if hit.lines.end > hit.lines.start else f"{hit.lines.start}"
+    source = f"{hit.path}:{place}" if hit.path and place else hit.path or ""
+    page = f"{hit.track.value} page" if hit.layer is Layer.FILE and hit.track else ""
+    return " · ".join(part for part in (source, page, hit.heading) if part)
+
+
+def _print_hits(hits: Sequence[Hit]) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    screen = console()
+    for rank, hit in enumerate(hits, start=1):
+        if rank > 1:
+            screen.print()
+        screen.print(Text(plain(f"{rank}. {hit.title}"), style="bold"), soft_wrap=True)
+        screen.print(Text(plain(f"   {heading_line(hit)}"), style="cyan"), soft_wrap=True)
+        screen.print(Padding(Text(plain(hit.text).expandtabs(4)), (0, 0, 0, 3)))

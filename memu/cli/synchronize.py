@@ -1,0 +1,45 @@
+"""``memu memorize-workspace FOLDER``, also ``memu sync``."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from memu.cli.options import Common, common_options
+from memu.cli.output import print_lines, write_json
+from memu.records import SyncReport
+
+__all__ = ["PARTIAL", "memorize_workspace"]
+
+PARTIAL = 1
+
+
+@click.command("memorize-workspace")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--workspace", "name", metavar="NAME", help="Know the workspace by this name, wherever it lies.")
+@click.option("--allow-empty", is_flag=True, help="Accept a folder that has become empty: forget its sources.")
+@click.option("--wait", is_flag=True, help="Wait for another sync of this workspace instead of ending busy.")
+@common_options
+def memorize_workspace(folder: Path, name: str | None, allow_empty: bool, wait: bool, common: Common) -> int:
+    """Sync FOLDER: remember what is new, forget what is gone, export the pages.
+
+    Exit code 1 means that some files failed; they are listed, and tried again by the next sync.
+    """
+    from memu.cli.progress import sync_progress
+    from memu.cli.report import describe_sync
+
+    async def sync() -> SyncReport:
+        with sync_progress(quiet=common.quiet) as interceptors:
+            async with common.open_service(folder, interceptors) as memu:
+                return await memu.memorize_workspace(
+                    folder, user=common.user, name=name, allow_empty=allow_empty, wait=wait
+                )
+
+    report = asyncio.run(sync())
+    if common.as_json:
+        write_json(report.to_dict())
+    else:
+        print_lines(describe_sync(report))
+    return 0 if report.ok else PARTIAL

@@ -1,0 +1,65 @@
+"""``memu workspace list`` and ``memu workspace remove``."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import sys
+
+import click
+
+from memu.cli.options import Common, common_options
+from memu.cli.output import print_lines, write_json
+from memu.records import Workspace
+
+__all__ = ["workspace"]
+
+
+@click.group("workspace")
+def workspace() -> None:
+    """The synced folders of a scope."""
+
+
+@workspace.command("list")
+@common_options
+def list_workspaces(common: Common) -> int:
+    """List the synced folders."""
+
+    async def fetch() -> tuple[Workspace, ...]:
+        async with common.open_service() as memu:
+            return await memu.list_workspaces(user=common.user)
+
+    found = asyncio.run(fetch())
+    if common.as_json:
+        write_json({"schema": 1, "workspaces": [dataclasses.asdict(one) for one in found]})
+    elif not found:
+        common.notice("No workspace in this scope.")
+    else:
+        print_lines((f"{one.id}  {one.name or '-'}  {one.root}", "") for one in found)
+    return 0
+
+
+@workspace.command("remove")
+@click.argument("reference")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common_options
+def remove_workspace(reference: str, yes: bool, common: Common) -> int:
+    """Forget a synced folder and all that came from it. REFERENCE is its id, name or root.
+
+    The folder itself is left as it is.
+    """
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("Nobody is there to ask; say --yes.", click.get_current_context())
+        click.confirm(f"Forget all that came from {reference}?", abort=True, err=True)
+
+    async def remove() -> None:
+        async with common.open_service() as memu:
+            await memu.remove_workspace(reference, user=common.user)
+
+    asyncio.run(remove())
+    if common.as_json:
+        write_json({"schema": 1, "removed": reference})
+    else:
+        common.notice(f"Forgot {reference}.")
+    return 0
