@@ -1,0 +1,1 @@
+"""One reader a module, and the small parts that they share."""

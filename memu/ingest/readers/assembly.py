@@ -1,0 +1,102 @@
+"""The last step of every reader: blocks made clean, bounded and within the file, and a title found."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from memu.ingest.document import Block, Document, Source
+from memu.ingest.readers.dates import find_path_date
+from memu.ingest.readers.runs import LIMIT, shorten, split_long
+from memu.records import Kind, LineSpan
+
+__all__ = ["HEAD", "assemble", "clean", "find_suffix", "make_readable_stem"]
+
+HEAD = 65_536
+"""How many characters of a source ``recognises`` looks at."""
+
+_LABEL_LIMIT = 300
+_TITLE_LIMIT = 200
+_HEADINGS_LIMIT = 12
+_LINKS_LIMIT = 1_000
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """The text with NUL and lone surrogates, which no database stores, as U+FFFD."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def find_suffix(path: str) -> str:
+    """The lower-case suffix with its dot, or ""."""
+    return PurePosixPath(path).suffix.lower()
+
+
+def make_readable_stem(path: str) -> str:
+    """The file's name without suffix, its separators as spaces: a title that nobody wrote."""
+    name = PurePosixPath(path).name
+    stem = PurePosixPath(name).stem.strip("._- ") or name
+    return " ".join(re.sub(r"[_\-.]+", " ", stem).split()) or name or "untitled"
+
+
+def assemble(
+    source: Source,
+    *,
+    kind: Kind,
+    blocks: Iterable[Block],
+    title: str | None = None,
+    titled: bool = True,
+    tags: Iterable[str] = (),
+    category: str | None = None,
+    description: str = "",
+    happened_at: datetime | None = None,
+    links: Iterable[str] = (),
+    damage: Mapping[str, int] | None = None,
+) -> Document:
+    """The document. A missing title becomes the file's stem, a missing date the path's."""
+    counts = Counter(damage or {})
+    total = max(1, source.text.count("\n") + (not source.text.endswith("\n")))
+    ready = [part for block in blocks for part in _settle(block, total, counts)]
+    written = shorten(clean(title or ""), _TITLE_LIMIT)
+    return Document(
+        kind=kind,
+        title=written or clean(make_readable_stem(source.path)),
+        titled=bool(written) and titled,
+        blocks=tuple(ready),
+        tags=tuple(dict.fromkeys(filter(None, (shorten(clean(tag), _LABEL_LIMIT) for tag in tags)))),
+        category=(shorten(clean(category), _LABEL_LIMIT) or None) if category else None,
+        description=shorten(clean(description), LIMIT // 4),
+        happened_at=happened_at or find_path_date(source.path),
+        links=tuple(dict.fromkeys(clean(link) for link in links))[:_LINKS_LIMIT],
+        damage=tuple(sorted((name, count) for name, count in counts.items() if count)),
+    )
+
+
+def _settle(block: Block, total: int, counts: Counter[str]) -> Iterable[Block]:
+    text = clean(block.text)
+    if text != block.text:
+        counts["bad_character"] += len(_UNSTORABLE.findall(block.text))
+    settled = replace(
+        block,
+        text=text.strip("\n").rstrip(),
+        lines=_clamp(block.lines, total),
+        heading=tuple(shorten(clean(part), _LABEL_LIMIT) for part in block.heading[:_HEADINGS_LIMIT]),
+        parent=shorten(clean(block.parent), _LABEL_LIMIT) or None if block.parent else None,
+        speaker=shorten(clean(block.speaker), _LABEL_LIMIT) or None if block.speaker else None,
+    )
+    if not settled.text.strip():
+        return ()
+    if len(settled.text) <= LIMIT:
+        return (settled,)
+    return tuple(replace(settled, text=part) for part in split_long(settled.text))
+
+
+def _clamp(lines: LineSpan | None, total: int) -> LineSpan | None:
+    if lines is None:
+        return None
+    start = min(max(lines.start, 1), total)
+    return LineSpan(start, min(max(lines.end, start), total))
