@@ -1,0 +1,64 @@
+"""memu's own marks: how an exported page is known again, wherever it lies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from memu.errors import ReadError
+from memu.ingest.paths import read_head
+
+__all__ = ["MANIFEST_NAME", "OWN_EXPORT", "find_own_exports", "is_own_export"]
+
+MANIFEST_NAME = ".memu-export.json"
+OWN_EXPORT = "own export"
+
+_HEAD_BYTES = 8192
+_COMMENT = "<!-- memu -->"
+_GENERATOR = re.compile(r"""generator:[ \t]*(["']?)memu\1[ \t]*(?:#.*)?""")
+
+
+def is_own_export(head: str) -> bool:
+    """Whether a Markdown file bears a mark of memu.
+
+    The marks: ``generator: memu`` in the front matter; or the comment ``<!-- memu -->`` as the first body line,
+    or right after a title and its quoted summary. The same words further down are somebody's text about memu.
+
+    Args:
+        head: the file's first characters; 8,000 are enough.
+    """
+    lines = head.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    body = 0
+    if lines[0].rstrip() == "---":
+        body = next((number for number, line in enumerate(lines) if number and line.rstrip() == "---"), 0)
+        if any(_GENERATOR.fullmatch(line.rstrip()) for line in lines[1:body]):
+            return True
+        body += 1
+    rest = [line.strip() for line in lines[body:] if line.strip()]
+    if rest and rest[0].startswith("# "):
+        rest = rest[1:]
+    while rest and rest[0].startswith(">"):
+        rest = rest[1:]
+    return bool(rest) and rest[0] == _COMMENT
+
+
+def find_own_exports(root: Path, paths: Iterable[str]) -> frozenset[str]:
+    """Those of the given sources that memu itself wrote. Opens each Markdown file among them, for its head.
+
+    A file that cannot be read is left to whoever reads it whole.
+    """
+    return frozenset(path for path in paths if _bears_mark(root, path))
+
+
+def _bears_mark(root: Path, path: str) -> bool:
+    pure = PurePosixPath(path)
+    if pure.name == MANIFEST_NAME:
+        return True
+    if pure.suffix.lower() not in (".md", ".markdown"):
+        return False
+    try:
+        head = read_head(root, path, size=_HEAD_BYTES)
+    except ReadError:
+        return False
+    return is_own_export(head.decode("utf-8", errors="replace"))

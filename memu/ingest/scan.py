@@ -1,0 +1,242 @@
+"""One pass over a folder: which files are sources, and why each of the others is not.
+
+Only directories are listed and files stated; nothing is opened but ignore files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memu.errors import ReadError, RootError
+from memu.ingest.formats import explain_mode, explain_size, explain_suffix
+from memu.ingest.ignore import DEFAULT_IGNORES, IgnoreRule, IgnoreRules, parse_rules
+from memu.ingest.marks import MANIFEST_NAME, OWN_EXPORT
+from memu.ingest.paths import read_source, stored_path
+from memu.ingest.project_file import PROJECT_FILE
+from memu.records import FileProblem
+
+__all__ = ["DEFAULT_MAX_SIZE", "IGNORE_FILES", "FoundFile", "Scan", "ScanRules", "scan"]
+
+DEFAULT_MAX_SIZE = 8 << 20
+IGNORE_FILES = (".gitignore", ".memuignore")
+"""Read in this order, so that a pattern of ours can undo one of git's."""
+
+_STORE_NAME = ".memu"
+_VERSION_CONTROL = frozenset([".git", ".hg", ".svn", ".bzr", ".jj", ".pijul", "_darcs", "CVS", ".fslckout"])
+_MAX_IGNORE_FILE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFile:
+    """A file that may be read as a source. ``path`` is its stored path; size in bytes."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanRules:
+    """What a scan leaves out beside what it always leaves out.
+
+    ignore: gitignore patterns of the caller, stronger than any file's.
+    project_ignore: those of ``memu.toml``; an ignore file in the folder can undo them.
+    outputs: export trees and stores, as absolute paths, whether or not they lie inside the root.
+    max_size: files of more bytes are skipped.
+    """
+
+    ignore: tuple[str, ...] = ()
+    project_ignore: tuple[str, ...] = ()
+    outputs: tuple[Path, ...] = ()
+    max_size: int = DEFAULT_MAX_SIZE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """What a folder holds, each row in order of path. A directory's path ends in ``/``.
+
+    unlistable: directories that could not be listed and files that could not be stated. What is known below
+        them says nothing about whether it still exists.
+    """
+
+    files: tuple[FoundFile, ...]
+    skipped: tuple[FileProblem, ...]
+    unlistable: tuple[FileProblem, ...]
+
+
+def scan(root: Path, rules: ScanRules | None = None) -> Scan:
+    """The sources in a folder, in order of path, and everything that was passed over with its reason.
+
+    An ignored directory is one record; nothing in it is looked at. No symbolic link is followed: one that stays
+    inside leads to a file that is found under its own path anyway.
+
+    Raises:
+        RootError: the root is missing, no directory or cannot be listed.
+    """
+    walk = _Walk(*_resolve(root), rules or ScanRules())
+    walk.run()
+    return Scan(
+        files=tuple(sorted(walk.files, key=lambda file: file.path)),
+        skipped=tuple(sorted(walk.skipped, key=lambda problem: problem.path)),
+        unlistable=tuple(sorted(walk.unlistable, key=lambda problem: problem.path)),
+    )
+
+
+def _resolve(root: Path) -> tuple[Path, list[os.DirEntry[str]]]:
+    try:
+        real = root.resolve(strict=True)
+        return real, _list(real)
+    except FileNotFoundError as error:
+        raise RootError(f"{root}: there is no such folder.") from error
+    except NotADirectoryError as error:
+        raise RootError(f"{root} is no folder.") from error
+    except (OSError, RuntimeError) as error:
+        # RuntimeError is how Python before 3.13 reports a loop of links.
+        raise RootError(f"{root} cannot be listed: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def _list(folder: Path | str) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        return list(entries)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The state of one scan. Paths in here are as the system spells them; they are stored only at the end."""
+
+    root: Path
+    top: list[os.DirEntry[str]]
+    rules: ScanRules
+    files: list[FoundFile] = field(default_factory=list)
+    skipped: list[FileProblem] = field(default_factory=list)
+    unlistable: list[FileProblem] = field(default_factory=list)
+    outputs: frozenset[str] = frozenset()
+    pending: list[tuple[str, list[os.DirEntry[str]], tuple[IgnoreRules, ...]]] = field(default_factory=list)
+    strongest: tuple[IgnoreRules, ...] = ()
+
+    def run(self) -> None:
+        self.outputs = frozenset(os.path.realpath(output) for output in self.rules.outputs)
+        given = tuple(parse_rules(self.rules.ignore, "ignored by the caller"))
+        self.strongest = (IgnoreRules(given),) if given else ()
+        self.pending.append(("", self.top, ()))
+        # A stack and no recursion: a folder may be nested deeper than Python calls may.
+        while self.pending:
+            self._visit(*self.pending.pop())
+
+    def _visit(self, base: str, entries: list[os.DirEntry[str]], above: tuple[IgnoreRules, ...]) -> None:
+        """Everything in one directory. ``above`` are the rules from outside in, nearest first."""
+        try:
+            own = self._own_rules(entries, base)
+        except ReadError as error:
+            if not base:
+                raise RootError(f"{self.root}: {error}.") from error
+            # Without its rules nobody knows what in here was meant to stay out.
+            self._note(self.unlistable, base, str(error))
+            return
+        nearest = (IgnoreRules(own, base), *above) if own else above
+        for entry in entries:
+            path = base + entry.name
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    self._enter(entry, path + "/", nearest)
+                else:
+                    self._take(entry, path, self.strongest + nearest)
+            except FileNotFoundError:
+                # Gone since the directory was listed: as good as never seen.
+                continue
+            except OSError as error:
+                self._note(self.unlistable, path, f"cannot be looked at: {error.strerror or error}")
+
+    def _own_rules(self, entries: list[os.DirEntry[str]], base: str) -> list[IgnoreRule]:
+        # A link could bring in rules from outside the folder; git does not follow one here either.
+        present = {entry.name for entry in entries if entry.name in IGNORE_FILES and not entry.is_symlink()}
+        rules: list[IgnoreRule] = []
+        if not base:
+            for pattern, reason in DEFAULT_IGNORES:
+                rules.extend(parse_rules([pattern], reason))
+            rules.extend(parse_rules(self.rules.project_ignore, f"ignored by {PROJECT_FILE}"))
+        for name in IGNORE_FILES:
+            if name in present:
+                rules.extend(self._read_rules(stored_path(base + name)))
+        return rules
+
+    def _read_rules(self, path: str) -> Iterator[IgnoreRule]:
+        try:
+            data = read_source(self.root, path, max_size=_MAX_IGNORE_FILE)
+        except ReadError as error:
+            raise ReadError(f"{path}: {error}") from error
+        text = os.fsdecode(data.removeprefix(b"\xef\xbb\xbf"))
+        return parse_rules(text.split("\n"), f"ignored by {path}")
+
+    def _enter(self, entry: os.DirEntry[str], path: str, nearest: tuple[IgnoreRules, ...]) -> None:
+        reason = self._directory_reason(entry) or _ignored(self.strongest + nearest, path, entry.name + "/")
+        if reason:
+            self._note(self.skipped, path, reason)
+            return
+        try:
+            entries = _list(entry.path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._note(self.unlistable, path, f"directory cannot be listed: {error.strerror or error}")
+            return
+        self.pending.append((path, entries, nearest))
+
+    def _directory_reason(self, entry: os.DirEntry[str]) -> str | None:
+        if entry.name == _STORE_NAME:
+            return "memu's own store"
+        if entry.name in _VERSION_CONTROL:
+            return "version control"
+        return "memu's own output" if self.outputs and entry.path in self.outputs else None
+
+    def _take(self, entry: os.DirEntry[str], path: str, rules: tuple[IgnoreRules, ...]) -> None:
+        name = entry.name
+        if entry.is_symlink():
+            self._note(self.skipped, path, self._link_reason(entry.path))
+            return
+        status = entry.stat(follow_symlinks=False)
+        reason = (
+            explain_mode(status.st_mode)
+            or self._own_reason(entry, path)
+            or _ignored(rules, path, name)
+            or explain_suffix(name)
+            or explain_size(status.st_size, self.rules.max_size)
+        )
+        if reason:
+            self._note(self.skipped, path, reason)
+        else:
+            self.files.append(FoundFile(path=stored_path(path), size=status.st_size, mtime_ns=status.st_mtime_ns))
+
+    def _own_reason(self, entry: os.DirEntry[str], path: str) -> str | None:
+        if entry.name == MANIFEST_NAME:
+            return OWN_EXPORT
+        if entry.name in IGNORE_FILES or path == PROJECT_FILE:
+            return "settings of the sync itself"
+        if entry.name in _VERSION_CONTROL:
+            return "version control"
+        return "memu's own output" if self.outputs and entry.path in self.outputs else None
+
+    def _link_reason(self, path: str) -> str:
+        try:
+            target = Path(path).resolve(strict=True)
+        except FileNotFoundError:
+            return "symbolic link to nothing"
+        except (OSError, RuntimeError):
+            return "symbolic link that leads round in a loop"
+        if target == self.root or self.root in target.parents:
+            return "symbolic link; what it points at is found under its own path"
+        return "symbolic link that leads out of the workspace"
+
+    def _note(self, problems: list[FileProblem], path: str, reason: str) -> None:
+        problems.append(FileProblem(path=stored_path(path), reason=reason))
+
+
+def _ignored(rules: tuple[IgnoreRules, ...], path: str, name: str) -> str | None:
+    for nearest in rules:
+        rule = nearest.decide(path, name)
+        if rule is not None:
+            return rule.reason if rule.ignored else None
+    return None
