@@ -1,0 +1,137 @@
+"""The rooms of memu and who may import whom, read from the imports themselves; and that the house stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.unit
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "memu"
+
+WORDS = {"records", "errors", "names", "tokens", "languages", "stopwords"}
+ROOMS = {"storage", "providers", "ingest", "workflow"}
+ROADS = {"memorize", "retrieve", "export"}
+
+MAY_IMPORT = {
+    **dict.fromkeys(WORDS, WORDS),
+    **dict.fromkeys(ROOMS, WORDS),
+    "memorize": WORDS | ROOMS,
+    "retrieve": WORDS | ROOMS,
+    "export": WORDS | {"storage", "workflow"},
+    "settings": {"errors", "records"},
+    "service": WORDS | ROOMS | ROADS | {"settings"},
+    "sync": WORDS | ROOMS | ROADS | {"settings", "service"},
+    "cli": {"service", "settings", "records", "errors", "memu"},
+    "__main__": {"cli"},
+    "memu": {"errors", "records", "workflow", "settings", "memorize", "service"},
+}
+"""The rooms that each room may import, besides itself. ``memu`` is the package's own public names."""
+
+FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "manager", "managers", "base", "mixin", "common", "misc"}
+
+HEAVY = ("alembic", "bs4", "docutils", "httpx", "numpy", "onnxruntime", "pgvector", "psycopg", "pydantic", "rich", "sqlalchemy", "tokenizers")  # fmt: skip
+
+
+def _room(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return "memu" if parts == ("__init__",) else parts[0]
+
+
+def _imported_rooms(path: Path) -> Iterator[tuple[int, str]]:
+    package = ("memu", *path.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (start, node.module or "") if part)
+            # `from memu import storage` and `from memu import MemoryService` differ by what the name is.
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "memu" else [module]
+        else:
+            continue
+        for name in names:
+            head, *rest = name.split(".")
+            if head == "memu":
+                known = bool(rest) and ((PACKAGE / rest[0]).is_dir() or (PACKAGE / f"{rest[0]}.py").is_file())
+                yield node.lineno, rest[0] if known else "memu"
+
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_each_module_imports_only_what_its_layer_may(path: Path) -> None:
+    room = _room(path)
+    assert room in MAY_IMPORT, f"{room} has no place in the layers yet"
+    wrong = [(line, other) for line, other in _imported_rooms(path) if other not in MAY_IMPORT[room] | {room}]
+    assert not wrong, f"{path.relative_to(ROOT)} may not import: {wrong}"
+
+
+def test_the_reader_of_imports_sees_every_form(tmp_path: Path) -> None:
+    probe = PACKAGE / "storage" / "probe.py"
+    source = "import memu.retrieve.ranking\nfrom memu import export, Scope\nfrom ..memorize import steps\nfrom . import x\n"
+    found = {room for _, room in _imported_rooms(_Probe(probe, source))}
+    assert {"retrieve", "export", "memu", "memorize", "storage"} == found
+
+
+class _Probe(type(Path())):  # type: ignore[misc]
+    """A path whose text is given: the reader can be tried on a module that does not exist."""
+
+    def __new__(cls, path: Path, source: str) -> _Probe:
+        return super().__new__(cls, path)
+
+    def __init__(self, path: Path, source: str) -> None:
+        if sys.version_info >= (3, 12):
+            super().__init__(path)
+        self.source = source
+
+    def read_text(self, *args: object, **kwargs: object) -> str:
+        return self.source
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_modules_are_named_for_a_thing(path: Path) -> None:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    assert not FORBIDDEN_NAMES & {word for part in parts for word in part.split("_")}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_examples_import_only_memu_and_the_standard_library(path: Path) -> None:
+    tops = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            tops |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            tops.add(node.module or "")
+    assert {name for name in tops if name.split(".")[0] not in sys.stdlib_module_names} <= {"memu", "memu.sync"}
+
+
+def test_the_package_of_migrations_does_not_hide_the_library() -> None:
+    assert not list((ROOT / "alembic").rglob("__init__.py"))
+
+
+@pytest.mark.parametrize(
+    "statement", ["import memu", "import memu; memu.Hit, memu.MemuError", "import memu.cli.app"]
+)
+def test_importing_memu_loads_nothing_heavy(statement: str) -> None:
+    code = f"import sys\n{statement}\nprint(' '.join(sys.modules))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {name.split(".")[0] for name in loaded} & set(HEAVY)
+
+
+def test_opening_the_public_service_name_loads_no_model_or_server_library() -> None:
+    code = "import sys\nfrom memu import MemoryService\nprint(' '.join(sys.modules))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    late = {"alembic", "httpx", "numpy", "onnxruntime", "pgvector", "psycopg", "rich", "tokenizers"}
+    assert not {name.split(".")[0] for name in loaded} & late
