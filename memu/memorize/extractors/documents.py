@@ -1,0 +1,165 @@
+"""Documents and mails: about one sentence per 450 characters of a section, two to eight, decisions first.
+
+A sentence is chosen by where it stands and what cue words it holds; nothing is rewritten. Fences, tables and
+pictures are left to search.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from memu.ingest.document import Block, BlockKind, Document
+from memu.memorize.candidate import BlockForm, Candidate, Extraction
+from memu.memorize.extractors.cue_words import load_phrases
+from memu.memorize.extractors.memory_types import classify_statement, has_date, has_number
+from memu.memorize.extractors.noise import is_noise, strip_markup
+from memu.memorize.extractors.quotes import bound_slice, order_by_source, quote
+from memu.memorize.extractors.sections import (
+    Section,
+    is_decision,
+    join_heading,
+    label_block,
+    split_sections,
+)
+from memu.memorize.extractors.trust import instructs_model
+from memu.memorize.sentences import Slice, count_words, split_sentences
+from memu.records import MemoryType
+
+__all__ = ["extract_document", "extract_sections"]
+
+_WORDS_PER_SENTENCE = 75  # 450 characters of English
+_MIN_PER_SECTION, _MAX_PER_SECTION = 2, 8
+_MAX_PER_SOURCE = 120
+_LONG_SENTENCE = 60
+_PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.BULLET, BlockKind.STEP, BlockKind.QUOTE})
+_TOO_LOW = -3
+_ENDS_OPEN = re.compile(r"[:：]\W*$")
+_QUESTION = re.compile(r"[?？]\W*$")
+_CODE_OR_NAME = re.compile(r"`[^`\n]+`|\b[A-Z][\w-]*[A-Z0-9]\w*\b")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    index: int
+    block: Block
+    piece: Slice
+    label: str
+    score: int
+
+
+def extract_document(document: Document) -> Extraction:
+    """The chosen sentences of every section."""
+    return extract_sections(document, split_sections(document))
+
+
+def extract_sections(document: Document, sections: tuple[Section, ...]) -> Extraction:
+    """The chosen sentences of these sections of ``document``, in source order."""
+    found: list[tuple[int, Candidate]] = []
+    dropped: Counter[str] = Counter()
+    decisive = sorted(sections, key=lambda section: 0 if is_decision(section) else 1)
+    for section in decisive:
+        if section.is_under(load_phrases("skipped_headings")):
+            dropped["skipped_section"] += len(section.blocks)
+            continue
+        if len(found) >= _MAX_PER_SOURCE:
+            dropped["over_source_limit"] += len(section.blocks)
+            continue
+        found += _choose(document, section, dropped)
+    return Extraction(candidates=order_by_source(found), dropped=dict(dropped))
+
+
+def _choose(document: Document, section: Section, dropped: Counter[str]) -> list[tuple[int, Candidate]]:
+    sentences = list(_score_sentences(section, dropped))
+    words = sum(count_words(sentence.piece.text) for sentence in sentences)
+    budget = min(_MAX_PER_SECTION, max(_MIN_PER_SECTION, round(words / _WORDS_PER_SENTENCE)))
+    ranked = sorted(range(len(sentences)), key=lambda at: (-sentences[at].score, at))[:budget]
+    dropped["unchosen"] += len(sentences) - len(ranked)
+    return [(sentences[at].index, _to_candidate(document, section, sentences[at])) for at in sorted(ranked)]
+
+
+def _to_candidate(document: Document, section: Section, sentence: _Sentence) -> Candidate:
+    made = quote(
+        sentence.block,
+        sentence.piece,
+        Candidate(
+            text="",
+            lines=None,
+            label=sentence.label,
+            block=BlockForm.QUOTE if sentence.block.kind is BlockKind.QUOTE else BlockForm.BULLET,
+            section=document.title if document.titled else None,
+            happened_at=sentence.block.time or document.happened_at,
+        ),
+    )
+    memory_type = classify_statement(made.text)
+    if is_decision(section) and memory_type is MemoryType.KNOWLEDGE:
+        memory_type = MemoryType.DECISION
+    return replace(made, memory_type=memory_type)
+
+
+def _score_sentences(section: Section, dropped: Counter[str]) -> Iterator[_Sentence]:
+    heading = join_heading(section.heading)
+    lead_in = ""
+    first = True
+    for index, block in zip(section.indices, section.blocks, strict=True):
+        if block.kind not in _PROSE:
+            dropped[block.kind.value] += 1
+            continue
+        pieces = tuple(_pieces(block))
+        in_list = block.kind in {BlockKind.BULLET, BlockKind.STEP}
+        label = label_block(block, lead_in if in_list else "")
+        for at, piece in enumerate(pieces):
+            reason = _why_dropped(piece.text)
+            if reason is not None:
+                dropped[reason] += 1
+                continue
+            score = _score(piece.text, leads=at == 0, opens=first, in_list=in_list, labelled=label != heading)
+            first = False
+            if score > _TOO_LOW:
+                yield _Sentence(index, block, piece, label, score)
+            else:
+                dropped["weak"] += 1
+        if pieces and not in_list:
+            lead_in = _find_lead_in(pieces[-1])
+
+
+def _pieces(block: Block) -> Iterator[Slice]:
+    """A bullet or step is one thought where it is short; a paragraph is read by sentences."""
+    if block.kind in {BlockKind.BULLET, BlockKind.STEP} and count_words(block.text) <= _LONG_SENTENCE:
+        text = block.text.strip()
+        start = block.text.find(text)
+        yield Slice(text, start, start + len(text))
+        return
+    for sentence in split_sentences(block.text):
+        yield from bound_slice(sentence)
+
+
+def _why_dropped(text: str) -> str | None:
+    if is_noise(text):
+        return "noise"
+    if instructs_model(text):
+        return "instructs_model"
+    if _ENDS_OPEN.search(text):
+        return "lead_in"
+    if count_words(strip_markup(text)) < 3:
+        return "short"
+    return "pointer" if load_phrases("pointers").open(text) else None
+
+
+def _score(text: str, *, leads: bool, opens: bool, in_list: bool, labelled: bool) -> int:
+    words = count_words(strip_markup(text))
+    score = 2 * opens + (leads and not in_list)
+    score += 2 * load_phrases("decisions").are_in(text)
+    score += load_phrases("obligations").are_in(text) + load_phrases("reasons").are_in(text)
+    score += (has_number(text) or has_date(text)) + (_CODE_OR_NAME.search(text) is not None)
+    score -= 2 * (load_phrases("anaphora").open(text) and not opens)
+    score -= 3 * (_QUESTION.search(text) is not None)
+    score -= 2 * (words < 6 and not labelled) + (words < 4) + (words > _LONG_SENTENCE)
+    return score
+
+
+def _find_lead_in(piece: Slice) -> str:
+    """The sentence that opens a list ("The steps are:"), as it reads."""
+    return strip_markup(piece.text) if _ENDS_OPEN.search(piece.text) else ""

@@ -1,0 +1,51 @@
+"""Which sort of thing a statement is, by its cue words."""
+
+from __future__ import annotations
+
+import re
+
+from memu.memorize.extractors.cue_words import load_phrases
+from memu.records import MemoryType
+
+__all__ = ["classify_personal", "classify_statement", "has_date", "has_number"]
+
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|enero|febrero|marzo|abril|mayo"
+    r"|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)"
+)
+_DATE = re.compile(
+    rf"\b(?:19|20)\d\d-\d\d?-\d\d?\b|\b\d{{1,2}}[./]\d{{1,2}}[./](?:19|20)?\d\d\b"
+    rf"|\b{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:of\s+|de\s+)?{_MONTH}\b"
+    r"|\d{1,2}\s*月\s*\d{1,2}\s*[日号]|(?:19|20)\d\d\s*年",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d")
+
+
+def has_date(text: str) -> bool:
+    """Whether a calendar day or year is written out in ``text``."""
+    return _DATE.search(text) is not None
+
+
+def has_number(text: str) -> bool:
+    """Whether a digit stands in ``text``."""
+    return _NUMBER.search(text) is not None
+
+
+def classify_personal(text: str) -> MemoryType:
+    """The type of something that a person says of themselves or their work."""
+    if load_phrases("preferences").are_in(text):
+        return MemoryType.BEHAVIOR
+    if load_phrases("identity").are_in(text):
+        return MemoryType.PROFILE
+    return classify_statement(text)
+
+
+def classify_statement(text: str) -> MemoryType:
+    """The type of a statement in a document or a meeting."""
+    if load_phrases("decisions").are_in(text):
+        return MemoryType.DECISION
+    if load_phrases("actions").are_in(text):
+        return MemoryType.ACTION
+    return MemoryType.EVENT if has_date(text) else MemoryType.KNOWLEDGE

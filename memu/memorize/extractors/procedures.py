@@ -1,0 +1,168 @@
+"""Procedures: how something is done, verbatim, for the skill track.
+
+A section is one when its structure says so: three or more ordered steps that begin like instructions, or a how-to
+heading over shell commands. Where the source speaks to a model (see ``trust``), nothing is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from memu.ingest.document import Block, BlockKind, Document
+from memu.memorize.candidate import BlockForm, Candidate
+from memu.memorize.extractors.cue_words import load_phrases, load_source_words
+from memu.memorize.extractors.noise import is_noise, strip_markup
+from memu.memorize.extractors.quotes import bound, cut_fence, form_of, quote
+from memu.memorize.extractors.sections import Section, clean_heading, is_decision
+from memu.records import MemoryType, Track
+
+__all__ = ["extract_procedure", "is_procedure", "name_procedure"]
+
+_MIN_STEPS = 3
+_MAX_FENCE_PIECES = 3
+_MAX_PER_SECTION = 60
+_LISTED = frozenset({BlockKind.STEP, BlockKind.BULLET})
+_OPENERS = re.compile(
+    r"^(?:\([^)]{0,40}\)\s*|\[[ xX]\]\s*"
+    r"|(?:first|second|third|then|next|now|finally|lastly|afterwards|also|optionally|again|once \w+,"
+    r"|zuerst|dann|danach|anschließend|primero|luego|después|finalmente|首先|然后|接着|最后|再)[,，:]?\s+)+",
+    re.IGNORECASE,
+)
+_PROMPT = re.compile(r"^\s*(?:\$|%|>|#|PS [^>]*>|\w+@[\w.-]+[:~][^$#]*[$#])\s+(?=\S)")
+_GERUND = re.compile(r"^([A-Za-z]{3,}ing)\s+\S")
+_FIRST_WORD = re.compile(r"^\W*([\w'’-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What a section shows of being a procedure."""
+
+    steps: int
+    imperative_steps: int
+    imperatives: int
+    shell_fences: int
+    command_lines: int
+    howto: bool
+
+
+def is_procedure(section: Section, title: str) -> bool:
+    """Whether the section tells how something is done."""
+    if is_decision(section) or section.is_under(load_phrases("skipped_headings")):
+        return False
+    signs = _read_signs(section, title)
+    if signs.steps >= _MIN_STEPS:
+        half = 2 * signs.imperative_steps >= signs.steps
+        return half or (signs.howto and signs.imperative_steps > 0) or signs.shell_fences >= 2
+    if signs.howto and signs.shell_fences:
+        return signs.imperatives > 0 or signs.command_lines > 1
+    return (signs.shell_fences >= 2 and signs.imperatives >= 2) or (
+        signs.shell_fences >= 3 and signs.imperatives >= 1
+    )
+
+
+def name_procedure(section: Section, title: str) -> str:
+    """The nearest heading that names something, cleaned of numbering; else the source's title."""
+    for heading in reversed(section.heading):
+        name = clean_heading(heading)
+        if name and not load_phrases("generic_headings").name(name):
+            return name
+    return clean_heading(title)
+
+
+def extract_procedure(document: Document, section: Section, dropped: Counter[str]) -> list[tuple[int, Candidate]]:
+    """One candidate a step, fence or paragraph of the section, each with its block's index."""
+    like = Candidate(
+        text="",
+        lines=None,
+        memory_type=MemoryType.SKILL,
+        track=Track.SKILL,
+        page_hint=name_procedure(section, document.title),
+        section=document.title,
+        happened_at=document.happened_at,
+    )
+    found: list[tuple[int, Candidate]] = []
+    for index, block in zip(section.indices, section.blocks, strict=True):
+        made = _quote_block(block, like, dropped)
+        if len(found) + len(made) > _MAX_PER_SECTION:
+            dropped["over_section_limit"] += len(made)
+            continue
+        found += [(index, candidate) for candidate in made]
+    return found
+
+
+def _quote_block(block: Block, like: Candidate, dropped: Counter[str]) -> list[Candidate]:
+    like = replace(like, block=form_of(block))
+    if like.block is BlockForm.FENCE:
+        pieces = cut_fence(block.text)
+        if pieces is None or len(pieces) > _MAX_FENCE_PIECES:
+            dropped["long_fence"] += 1
+            return []
+    elif block.kind is BlockKind.TABLE or (is_noise(block.text) and not _is_command(block.text)):
+        dropped["noise"] += 1
+        return []
+    else:
+        pieces = tuple(bound(block.text))
+    return [quote(block, piece, like) for piece in pieces]
+
+
+def _read_signs(section: Section, title: str) -> _Signs:
+    steps = [block for block in section.blocks if block.kind is BlockKind.STEP and block.depth == 0]
+    real = [block for block in steps if not is_noise(block.text)]
+    prose = [block for block in section.blocks if block.kind in {*_LISTED, BlockKind.PARAGRAPH}]
+    fences = [block for block in section.blocks if form_of(block) is BlockForm.FENCE]
+    shells = [block for block in fences if _is_shell(block)]
+    named = section.heading[-1] if section.heading else title
+    return _Signs(
+        steps=len(real),
+        imperative_steps=sum(_is_imperative(block.text) for block in real),
+        imperatives=sum(_is_imperative(block.text) and not is_noise(block.text) for block in prose),
+        shell_fences=len(shells),
+        command_lines=sum(_count_commands(block.text) for block in shells),
+        howto=_is_howto(named),
+    )
+
+
+def _is_howto(heading: str) -> bool:
+    name = clean_heading(heading)
+    if load_phrases("howto_headings").open(name):
+        return True
+    gerund = _GERUND.match(name)
+    if gerund and not load_phrases("not_gerunds").name(gerund.group(1)):
+        return True
+    return _is_imperative(name) and len(name.split()) > 1
+
+
+def _is_imperative(text: str) -> bool:
+    """Whether ``text`` begins like an instruction: a verb of the list, or a command."""
+    plain = _OPENERS.sub("", strip_markup(text))
+    word = _FIRST_WORD.match(plain)
+    if word is None:
+        return False
+    if load_phrases("imperatives").name(word.group(1)) or _is_command(text):
+        return True
+    return not plain[:1].isascii() and load_phrases("imperatives").open(plain[:4])
+
+
+def _is_command(text: str) -> bool:
+    """Whether ``text`` is a code span or line that a shell would run."""
+    line = text.strip()
+    if not line.startswith("`"):
+        return False
+    return _count_commands(line.strip("`").split("`")[0]) > 0
+
+
+def _is_shell(block: Block) -> bool:
+    if block.language in load_source_words("shells"):
+        return _count_commands(block.text) > 0
+    return block.language in {"", "text", "none"} and _count_commands(block.text) > 0
+
+
+def _count_commands(text: str) -> int:
+    count = 0
+    for line in text.split("\n"):
+        bare = _PROMPT.sub("", line).strip()
+        first = bare.split(maxsplit=1)[0] if bare else ""
+        count += first in load_source_words("commands") or (first.startswith("./") and len(first) > 2)
+    return count
