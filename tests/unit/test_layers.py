@@ -36,7 +36,10 @@ MAY_IMPORT = {
 
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "manager", "managers", "base", "mixin", "common", "misc"}
 
-HEAVY = ("alembic", "bs4", "docutils", "httpx", "numpy", "onnxruntime", "pgvector", "psycopg", "pydantic", "rich", "sqlalchemy", "tokenizers")  # fmt: skip
+HEAVY = {
+    *("alembic", "bs4", "docutils", "httpx", "numpy", "onnxruntime", "pgvector", "psycopg", "pydantic", "rich"),
+    *("sqlalchemy", "tokenizers"),
+}
 
 
 def _room(path: Path) -> str:
@@ -44,16 +47,16 @@ def _room(path: Path) -> str:
     return "memu" if parts == ("__init__",) else parts[0]
 
 
-def _imported_rooms(path: Path) -> Iterator[tuple[int, str]]:
-    package = ("memu", *path.relative_to(PACKAGE).parts[:-1])
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def _imported_rooms(package: tuple[str, ...], source: str) -> Iterator[tuple[int, str]]:
+    """Line and room of each import in the source of a module of ``package``."""
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             start = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             module = ".".join(part for part in (start, node.module or "") if part)
             # `from memu import storage` and `from memu import MemoryService` differ by what the name is.
-            names = [f"{module}.{alias.name}" for alias in node.names] if module == "memu" else [module]
+            names = [f"{module}.{alias.name}" for alias in node.names] if module in ("memu", start) else [module]
         else:
             continue
         for name in names:
@@ -63,6 +66,13 @@ def _imported_rooms(path: Path) -> Iterator[tuple[int, str]]:
                 yield node.lineno, rest[0] if known else "memu"
 
 
+def _modules_after(statement: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after a statement."""
+    code = f"import sys\n{statement}\nprint(' '.join(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    return {name.split(".")[0] for name in told.split()}
+
+
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -70,30 +80,27 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 def test_each_module_imports_only_what_its_layer_may(path: Path) -> None:
     room = _room(path)
     assert room in MAY_IMPORT, f"{room} has no place in the layers yet"
-    wrong = [(line, other) for line, other in _imported_rooms(path) if other not in MAY_IMPORT[room] | {room}]
+    package = ("memu", *path.relative_to(PACKAGE).parts[:-1])
+    found = _imported_rooms(package, path.read_text(encoding="utf-8"))
+    wrong = [(line, other) for line, other in found if other not in MAY_IMPORT[room] | {room}]
     assert not wrong, f"{path.relative_to(ROOT)} may not import: {wrong}"
 
 
-def test_the_reader_of_imports_sees_every_form(tmp_path: Path) -> None:
-    probe = PACKAGE / "storage" / "probe.py"
-    source = "import memu.retrieve.ranking\nfrom memu import export, Scope\nfrom ..memorize import steps\nfrom . import x\n"
-    found = {room for _, room in _imported_rooms(_Probe(probe, source))}
-    assert {"retrieve", "export", "memu", "memorize", "storage"} == found
-
-
-class _Probe(type(Path())):  # type: ignore[misc]
-    """A path whose text is given: the reader can be tried on a module that does not exist."""
-
-    def __new__(cls, path: Path, source: str) -> _Probe:
-        return super().__new__(cls, path)
-
-    def __init__(self, path: Path, source: str) -> None:
-        if sys.version_info >= (3, 12):
-            super().__init__(path)
-        self.source = source
-
-    def read_text(self, *args: object, **kwargs: object) -> str:
-        return self.source
+@pytest.mark.parametrize(
+    ("source", "room"),
+    [
+        ("import memu.storage.tables", "storage"),
+        ("from memu import ingest", "ingest"),
+        ("from memu import Scope", "memu"),
+        ("from memu.workflow import Step", "workflow"),
+        ("from ..memorize import candidate", "memorize"),
+        ("from .. import retrieve", "retrieve"),
+        ("from . import render", "export"),
+        ("def late():\n    import memu.providers", "providers"),
+    ],
+)
+def test_the_reader_of_imports_sees_every_form(source: str, room: str) -> None:
+    assert [found for _, found in _imported_rooms(("memu", "export"), source)] == [room]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -121,17 +128,9 @@ def test_the_package_of_migrations_does_not_hide_the_library() -> None:
     "statement", ["import memu", "import memu; memu.Hit, memu.MemuError", "import memu.cli.app"]
 )
 def test_importing_memu_loads_nothing_heavy(statement: str) -> None:
-    code = f"import sys\n{statement}\nprint(' '.join(sys.modules))"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert not {name.split(".")[0] for name in loaded} & set(HEAVY)
+    assert not _modules_after(statement) & HEAVY
 
 
 def test_opening_the_public_service_name_loads_no_model_or_server_library() -> None:
-    code = "import sys\nfrom memu import MemoryService\nprint(' '.join(sys.modules))"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
     late = {"alembic", "httpx", "numpy", "onnxruntime", "pgvector", "psycopg", "rich", "tokenizers"}
-    assert not {name.split(".")[0] for name in loaded} & late
+    assert not _modules_after("from memu import MemoryService") & late

@@ -1,4 +1,4 @@
-"""Modules under 250 lines and functions under 40: what is longer is named here, with its reason, and grows no further."""
+"""Modules under 250 lines, functions under 40: what is longer is named here with its reason, and grows no more."""
 
 from __future__ import annotations
 
@@ -15,6 +15,26 @@ MODULE_LINES = 250
 FUNCTION_LINES = 40
 
 LONG_MODULES = {
+    "records.py": 520,  # one vocabulary, one place
+    "storage/tables.py": 340,  # one table after another
+}
+LONG_FUNCTIONS: dict[str, int] = {}
+
+
+def _functions(path: Path) -> Iterator[tuple[str, int]]:
+    """Name and lines of each function, its docstring not counted."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0]
+            doc_lines = _lines(first) if ast.get_docstring(node) else 0
+            yield node.name, _lines(node) - doc_lines
+
+
+def _lines(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+MODULES = {
     "records.py": 520,  # one vocabulary, one place
     "storage/tables.py": 340,  # one table after another
 }
@@ -49,8 +69,5 @@ def test_no_exception_outlives_its_reason() -> None:
         assert MODULE_LINES < lines <= allowed
     for place, allowed in LONG_FUNCTIONS.items():
         name, function = place.split(":")
-        assert (
-            FUNCTION_LINES
-            < max(size for found, size in _functions(PACKAGE / name) if found == function)
-            <= allowed
-        )
+        size = max(size for found, size in _functions(PACKAGE / name) if found == function)
+        assert FUNCTION_LINES < size <= allowed
