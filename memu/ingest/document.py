@@ -49,11 +49,13 @@ class Block:
     entities resolved, list markers and ``#`` left out); ``lines`` are where it stands in the raw file.
 
     heading: the headings above it, outermost first, without the document's title.
-    depth: nesting of a bullet or step (0 outermost) or the level of a heading (1 outermost).
-    parent: text of the bullet or step that it is nested under.
+    depth: nesting of a bullet or step (0 outermost), the level of a heading (1 outermost), or 0 for a table's
+        first row (its header, where it has one) and 1 for the others.
+    parent: text of the bullet or step that it is nested under; of a table's row, its header row.
     language: of a fence, its info string's first word, lower case.
     speaker, role, time: of a chat or meeting turn; role is "user", "assistant", "system", "tool" or "".
     place: where it stands when there are no lines (page, sheet, cell, timestamp).
+    level: of a log line: "error", "warning", "info", "debug" or "".
     """
 
     kind: BlockKind
@@ -67,6 +69,7 @@ class Block:
     role: str = ""
     time: datetime | None = None
     place: str | None = None
+    level: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,85 @@
+"""What Python code says of itself: its signatures and docstrings, by qualified name."""
+
+from __future__ import annotations
+
+import ast
+import re
+import threading
+import warnings
+from collections.abc import Iterator
+
+from memu.ingest.document import Block, BlockKind
+from memu.ingest.readers.runs import NumberedLine, dedent, keep, number_lines, replace_text, spread
+
+__all__ = ["read_python_outline"]
+
+_QUOTES = re.compile(r"[rRuUbBfF]{0,2}(\"\"\"|'''|\"|')")
+_DEEPEST = 20
+_SIZE_LIMIT = 2_000_000
+# The warning filters are the process's; our own readers at least do not get into one another's way.
+_FILTERS = threading.Lock()
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def read_python_outline(text: str) -> list[Block] | None:
+    """SIGNATURE and DOCSTRING blocks in the order of the source, or None when it is not valid Python."""
+    safe = text.replace("\r", " ")
+    if len(safe) > _SIZE_LIMIT:
+        return None
+    try:
+        with _FILTERS, warnings.catch_warnings():
+            # A doubtful escape in somebody's code is not for our users to see.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(safe)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    run = number_lines(safe.split("\n"))
+    return [*_read_docstring(tree, run, ()), *_read_definitions(tree.body, run, ())]
+
+
+def _read_definitions(body: list[ast.stmt], run: list[NumberedLine], path: tuple[str, ...]) -> Iterator[Block]:
+    for node in body:
+        if isinstance(node, Definition):
+            own = (*path, node.name)
+            template = Block(kind=BlockKind.SIGNATURE, text="", lines=None, heading=own, language="python")
+            last = max(node.lineno, node.body[0].lineno - 1)
+            yield from spread(template, keep(dedent(_cut_signature(run[node.lineno - 1 : last]))))
+            yield from _read_docstring(node, run, own)
+            if len(own) < _DEEPEST:
+                yield from _read_definitions(node.body, run, own)
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            yield from _read_definitions(node.body, run, path)
+
+
+def _cut_signature(run: list[NumberedLine]) -> list[NumberedLine]:
+    """The lines up to the colon that ends the signature; comments and decorators below it do not belong."""
+    for place, line in enumerate(run):
+        if re.search(r":\s*(?:#.*)?$", line.text):
+            return run[: place + 1]
+    return run[:1] if len(run) == 1 else run
+
+
+def _read_docstring(node: ast.Module | Definition, run: list[NumberedLine], path: tuple[str, ...]) -> list[Block]:
+    if ast.get_docstring(node, clean=False) is None:
+        return []
+    first = node.body[0]
+    raw = run[first.lineno - 1 : first.end_lineno]
+    # Columns are bytes of UTF-8; cutting by the quotes themselves needs no counting.
+    head = _encode_cut(raw[0].text, first.col_offset, None)
+    tail_end = first.end_col_offset or 0
+    lines = [replace_text(raw[0], head), *raw[1:]]
+    if len(raw) == 1:
+        lines = [replace_text(raw[0], _encode_cut(raw[0].text, first.col_offset, tail_end))]
+    else:
+        lines[-1] = replace_text(raw[-1], _encode_cut(raw[-1].text, 0, tail_end))
+    match = _QUOTES.match(lines[0].text)
+    if match:
+        lines[0] = replace_text(lines[0], lines[0].text[match.end() :])
+        lines[-1] = replace_text(lines[-1], lines[-1].text.removesuffix(match[1]))
+    template = Block(kind=BlockKind.DOCSTRING, text="", lines=None, heading=path, language="python")
+    return spread(template, keep([replace_text(lines[0], lines[0].text.strip()), *dedent(lines[1:])]))
+
+
+def _encode_cut(text: str, start: int, end: int | None) -> str:
+    return text.encode("utf-8", "surrogatepass")[start:end].decode("utf-8", "surrogatepass")

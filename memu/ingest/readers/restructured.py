@@ -1,0 +1,186 @@
+"""reStructuredText: docutils gives the structure, the source itself the words and the lines.
+
+Nothing outside the text is read: no file is included, no raw part is passed on, no message is printed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import docutils.frontend
+import docutils.nodes as tree
+import docutils.parsers.rst
+import docutils.utils
+from docutils.parsers.rst import Parser
+
+from memu.ingest.document import Block, BlockKind, Document, Source
+from memu.ingest.readers.assembly import assemble
+from memu.ingest.readers.dates import find_dateline
+from memu.ingest.readers.markdown import choose_title
+from memu.ingest.readers.plain import read_plain_blocks
+from memu.ingest.readers.runs import NumberedLine, fold, keep, number_lines, replace_text, spread
+from memu.records import Kind
+
+__all__ = ["RestructuredReader"]
+
+_SIZE_LIMIT = 400_000
+_ODD_SPACE = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_LINK = re.compile(r"<([\w./-]{1,200}\.(?:rst|md|txt|html))>`_|:doc:`(?:[^`<]*<)?([^`<>]{1,200})>?`")
+_SETTINGS = {
+    "report_level": 5,
+    "halt_level": 6,
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "warning_stream": False,
+    "line_length_limit": 10_000_000,
+    "character_level_inline_markup": False,
+}
+
+
+class RestructuredReader:
+    """Python projects' documents."""
+
+    name = "restructured"
+    suffixes = frozenset([".rst", ".rest"])
+
+    def recognises(self, source: Source) -> bool:
+        return False
+
+    def read(self, source: Source) -> Document:
+        damage: Counter[str] = Counter()
+        # The library ends lines at signs that are none for us; a space in their place keeps the count.
+        safe = _ODD_SPACE.sub(" ", source.text)
+        run = number_lines(safe.split("\n"))
+        blocks = _read_tree(safe, run, damage)
+        title, place = choose_title(blocks)
+        blocks = [
+            replace(block, heading=block.heading[1:])
+            if title and at > place and block.heading[:1] == (title,)
+            else block
+            for at, block in enumerate(blocks)
+        ]
+        return assemble(
+            source,
+            kind=Kind.DOCUMENT,
+            title=title,
+            blocks=blocks,
+            happened_at=next(filter(None, (find_dateline(block.text) for block in blocks[:8])), None),
+            links=[match[1] or match[2] for match in _LINK.finditer(source.text)],
+            damage=damage,
+        )
+
+
+def _read_tree(text: str, run: list[NumberedLine], damage: Counter[str]) -> list[Block]:
+    if len(text) > _SIZE_LIMIT:
+        return read_plain_blocks(run)
+    settings = docutils.frontend.get_default_settings(docutils.parsers.rst.Parser)
+    for name, value in _SETTINGS.items():
+        setattr(settings, name, value)
+    document = docutils.utils.new_document("source", settings)
+    try:
+        Parser().parse(text, document)
+    except (RecursionError, ValueError, AssertionError, AttributeError, IndexError, KeyError, TypeError):
+        # Broken markup brings out faults of the library; the words are what counts.
+        damage["bad_markup"] += 1
+        return read_plain_blocks(run)
+    walk = _Walk(run=run, damage=damage)
+    try:
+        walk.take_all(document)
+    except RecursionError:
+        damage["too_deep"] += 1
+        return read_plain_blocks(run)
+    return walk.blocks
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Goes over the tree in order. Each text is found again in the source below the one before it."""
+
+    run: list[NumberedLine]
+    damage: Counter[str]
+    blocks: list[Block] = field(default_factory=list)
+    at: int = 0
+
+    def take_all(self, node: tree.Node, above: Block | None = None) -> None:
+        """Reads what stands below ``node``; ``above`` is the template that its blocks begin from."""
+        above = above or Block(kind=BlockKind.PARAGRAPH, text="", lines=None)
+        for child in node.children:
+            self._take(child, above)
+
+    def _take(self, node: tree.Node, above: Block) -> None:
+        match node:
+            case tree.section():
+                self._take_section(node, above)
+            case tree.system_message() | tree.comment() | tree.substitution_definition() | tree.target():
+                return
+            case tree.bullet_list() | tree.enumerated_list():
+                kind = BlockKind.BULLET if isinstance(node, tree.bullet_list) else BlockKind.STEP
+                for item in node.children:
+                    self._take_item(item, replace(above, kind=kind))
+            case tree.literal_block() | tree.doctest_block() | tree.math_block():
+                classes = [name for name in node.get("classes", ()) if name != "code"]
+                template = replace(above, kind=BlockKind.FENCE, language=classes[0] if classes else "")
+                self._emit(template, node.astext(), verbatim=True)
+            case tree.block_quote():
+                self.take_all(node, replace(above, kind=BlockKind.QUOTE))
+            case tree.row():
+                self._emit(replace(above, kind=BlockKind.TABLE), "\n".join(map(_text_of, node.children)))
+            case tree.TextElement():
+                self._emit(above, _text_of(node))
+            case _:
+                self.take_all(node, above)
+
+    def _take_section(self, node: tree.section, above: Block) -> None:
+        title = node.children[0] if node.children else None
+        if not isinstance(title, tree.title):
+            self.take_all(node, above)
+            return
+        text = _text_of(title)
+        self._emit(replace(above, kind=BlockKind.HEADING, depth=len(above.heading) + 1), text)
+        below = replace(above, heading=(*above.heading, " ".join(text.split())))
+        for child in node.children[1:]:
+            self._take(child, below)
+
+    def _take_item(self, item: tree.Node, template: Block) -> None:
+        depth = template.depth + 1 if template.parent is not None else 0
+        head = replace(template, depth=depth)
+        inner = head
+        for place, child in enumerate(item.children):
+            if place == 0 and isinstance(child, tree.paragraph):
+                self._emit(head, _text_of(child))
+                inner = replace(head, kind=BlockKind.PARAGRAPH, parent=" ".join(_text_of(child).split()))
+            else:
+                self._take(child, inner)
+
+    def _emit(self, template: Block, text: str, *, verbatim: bool = False) -> None:
+        lines = self._find(text.split("\n"))
+        self.blocks += spread(template, keep(lines) if verbatim else fold(lines))
+
+    def _find(self, wanted: Sequence[str]) -> list[NumberedLine]:
+        """The source's lines that hold the wanted ones, in order, from where the last text was found."""
+        found: list[NumberedLine] = []
+        at = self.at
+        for text in wanted:
+            needle = text.strip()
+            if not needle:
+                if found:
+                    found.append(replace_text(found[-1], ""))
+                continue
+            place = next((n for n in range(at, len(self.run)) if needle in self.run[n].text), None)
+            if place is None:
+                self.damage["unplaced_text"] += 1
+                continue
+            found.append(replace_text(self.run[place], text.rstrip()))
+            at = place
+        if found:
+            self.at = found[-1].first - 1
+        return found
+
+
+def _text_of(node: tree.Node) -> str:
+    """The node's source text with its inline markup, or its words where the library kept no source."""
+    raw = getattr(node, "rawsource", "")
+    return raw or node.astext()
