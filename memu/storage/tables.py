@@ -220,6 +220,8 @@ passage = Table(
     Index(None, "scope_id", "resource_id"),
     Index(None, "scope_id", "entry_id"),
     Index(None, "scope_id", "file_id"),
+    # Number and average length of a scope's passages are read from this alone.
+    Index(None, "scope_id", "length"),
     CheckConstraint(
         "(resource_id IS NOT NULL AND entry_id IS NULL AND file_id IS NULL)"
         " OR (resource_id IS NULL AND entry_id IS NOT NULL AND file_id IS NULL)"

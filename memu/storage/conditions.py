@@ -1,0 +1,141 @@
+"""What a SearchFilter means in SQL, and the order of passages that fit equally well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, and_, or_, select, true
+
+from memu.records import Layer
+from memu.storage.scoped import Scoped, chunks, linked
+from memu.storage.search import ScoredPassage, SearchFilter
+from memu.storage.tables import passage, recall_entry, recall_file, recall_file_entry, resource
+
+__all__ = ["SCORE_DIGITS", "findable", "settle"]
+
+# Sums of equal terms in another order differ in the last bits; beyond this a difference means nothing.
+SCORE_DIGITS = 9
+
+_OWNER = {
+    Layer.FILE: passage.c.file_id,
+    Layer.ENTRY: passage.c.entry_id,
+    Layer.RESOURCE: passage.c.resource_id,
+}
+
+
+def findable(scoped: Scoped, wanted: SearchFilter) -> ColumnElement[bool]:
+    """The condition on ``passage`` rows. An entry that is not shown is never found."""
+    conditions = [scoped.covers(passage), _shown(wanted)]
+    if wanted.layers is not None:
+        conditions.append(or_(*(_OWNER[layer].is_not(None) for layer in sorted(wanted.layers)), ~true()))
+    if wanted.tracks is not None:
+        tracks = [track.value for track in sorted(wanted.tracks)]
+        conditions.append(or_(passage.c.track.in_(tracks), passage.c.resource_id.is_not(None)))
+    if wanted.kinds is not None:
+        conditions.append(passage.c.kind.in_([kind.value for kind in sorted(wanted.kinds)]))
+    if wanted.since is not None:
+        conditions.append(passage.c.happened_at >= wanted.since)
+    if wanted.until is not None:
+        conditions.append(passage.c.happened_at <= wanted.until)
+    if wanted.path_glob is not None:
+        pattern = _glob_pattern(wanted.path_glob)
+        conditions.append(_from_sources(scoped, resource.c.path.regexp_match(pattern), pages=False))
+    if wanted.workspace_id is not None:
+        conditions.append(_from_sources(scoped, resource.c.workspace_id == wanted.workspace_id, pages=True))
+    if wanted.among is not None:
+        pieces = chunks(sorted(wanted.among))
+        conditions.append(or_(*(passage.c.id.in_(piece) for piece in pieces), ~true()))
+    return and_(*conditions)
+
+
+def _shown(wanted: SearchFilter) -> ColumnElement[bool]:
+    of_entry = linked(passage, "entry_id", recall_entry) & recall_entry.c.shown
+    if wanted.memory_types is not None:
+        of_entry &= recall_entry.c.memory_type.in_([each.value for each in sorted(wanted.memory_types)])
+        return select(recall_entry.c.id).where(of_entry).correlate(passage).exists()
+    if wanted.layers is not None and Layer.ENTRY not in wanted.layers:
+        return true()
+    return or_(passage.c.entry_id.is_(None), select(recall_entry.c.id).where(of_entry).correlate(passage).exists())
+
+
+def _from_sources(scoped: Scoped, condition: ColumnElement[bool], *, pages: bool) -> ColumnElement[bool]:
+    """That a passage comes from a source of this condition, itself or through its entry (or its page's entry)."""
+    sources = select(resource.c.id).where(scoped.covers(resource), condition)
+    entries = select(recall_entry.c.id).where(scoped.covers(recall_entry), recall_entry.c.resource_id.in_(sources))
+    either = or_(passage.c.resource_id.in_(sources), passage.c.entry_id.in_(entries))
+    if not pages:
+        return either
+    resting = select(recall_file_entry.c.file_id).where(
+        scoped.covers(recall_file_entry), recall_file_entry.c.entry_id.in_(entries)
+    )
+    return or_(either, passage.c.file_id.in_(resting))
+
+
+def _glob_pattern(glob: str) -> str:
+    """A regular expression, of the part that Python and Postgres share."""
+    glob = glob.removeprefix("./").removeprefix("/")
+    if glob.endswith("/"):
+        glob += "**"
+    start = "^" if "/" in glob else "(^|/)"
+    parts = re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]/]+\]|.", glob, flags=re.DOTALL)
+    return start + "".join(_glob_part(part) for part in parts) + "$"
+
+
+def _glob_part(part: str) -> str:
+    match part:
+        case "**/":
+            return "(.*/)?"
+        case "**":
+            return ".*"
+        case "*":
+            return "[^/]*"
+        case "?":
+            return "[^/]"
+        case _ if len(part) > 1:
+            inside = part[1:-1].replace("\\", "\\\\")
+            return f"[^{inside[1:]}]" if inside.startswith("!") and len(inside) > 1 else f"[{inside}]"
+        case _:
+            return re.escape(part)
+
+
+def settle(scoped: Scoped, found: Sequence[tuple[str, float]], limit: int) -> list[ScoredPassage]:
+    """The best ``limit`` of (passage id, score), equal scores by (path or page name, line, ordinal, words)."""
+    places: dict[str, tuple[str, int, int, str]] = {}
+    for piece in chunks([each for each, _ in found]):
+        places.update(_places(scoped, piece))
+    ranked = sorted(
+        ((-score, places[each], each) for each, score in found if each in places), key=lambda item: item[:2]
+    )
+    return [ScoredPassage(each, -score) for score, _, each in ranked[:limit]]
+
+
+def _places(scoped: Scoped, ids: Sequence[str]) -> dict[str, tuple[str, int, int, str]]:
+    own, through = resource.alias("own"), resource.alias("through")
+    statement = (
+        scoped.select(
+            passage.c.id,
+            own.c.path,
+            through.c.path,
+            recall_file.c.folded_name,
+            passage.c.line_start,
+            passage.c.ordinal,
+            recall_entry.c.ordinal,
+            passage.c.text,
+            of=passage,
+        )
+        .outerjoin(own, linked(passage, "resource_id", own))
+        .outerjoin(recall_entry, linked(passage, "entry_id", recall_entry))
+        .outerjoin(through, linked(recall_entry, "resource_id", through))
+        .outerjoin(recall_file, linked(passage, "file_id", recall_file))
+        .where(passage.c.id.in_(ids))
+    )
+    return {
+        each: (
+            path or source or page or "",
+            line or 0,
+            entry_ordinal if entry_ordinal is not None else ordinal,
+            text,
+        )
+        for each, path, source, page, line, ordinal, entry_ordinal, text in scoped.connection.execute(statement)
+    }

@@ -1,0 +1,154 @@
+"""Engines: how each database is opened, how its transactions begin, and what differs in its SQL."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Engine, Table, collate, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import StaticPool
+
+from memu.errors import ConfigurationError, ExtraMissing, StoreError
+
+__all__ = [
+    "by_code_point",
+    "insert_function",
+    "is_memory",
+    "make_engine",
+    "parse_url",
+    "store_path",
+    "writing",
+]
+
+_BUSY_SECONDS = 60
+_WRITING = "memu_writing"
+
+
+def parse_url(url: str) -> URL:
+    """The database that ``url`` names: ``sqlite://`` (in memory), ``sqlite:///PATH`` or ``postgresql://…``.
+
+    Raises:
+        ConfigurationError: it is no URL, or names a database that memu does not know.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise ConfigurationError(
+            "The store is no database URL; give sqlite:///PATH or postgresql://USER@HOST/NAME."
+        ) from None
+    match parsed.get_backend_name():
+        case "sqlite":
+            return parsed.set(drivername="sqlite+pysqlite")
+        case "postgresql" | "postgres":
+            return parsed.set(drivername="postgresql+psycopg")
+        case other:
+            raise ConfigurationError(f"memu keeps no store in {other}; give a sqlite:/// or postgresql:// URL.")
+
+
+def is_memory(url: URL) -> bool:
+    """Whether the store lives in this process only."""
+    return url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
+
+
+def store_path(url: URL) -> Path | None:
+    """The file of a SQLite store, or None where there is none."""
+    if url.get_backend_name() != "sqlite" or is_memory(url) or url.database is None:
+        return None
+    return Path(url.database)
+
+
+def make_engine(url: URL) -> Engine:
+    """An engine whose transactions begin as memu needs them. Nothing is connected yet.
+
+    Raises:
+        ExtraMissing: the driver for Postgres is not installed.
+        StoreError: the folder of a SQLite store does not exist.
+    """
+    if url.get_backend_name() == "sqlite":
+        return _make_sqlite(url)
+    return _make_postgres(url)
+
+
+def writing(connection: Connection) -> Connection:
+    """``connection`` set so that its next transaction may write (on SQLite: begins with the write lock held)."""
+    return connection.execution_options(**{_WRITING: True})
+
+
+def _is_writing(connection: Connection) -> bool:
+    return bool(connection.get_execution_options().get(_WRITING, False))
+
+
+def _make_sqlite(url: URL) -> Engine:
+    path = store_path(url)
+    if path is not None and not path.parent.is_dir():
+        raise StoreError(f"The folder {path.parent} does not exist; make it, or name another store with --db.")
+    options: dict[str, Any] = {
+        "connect_args": {"check_same_thread": False, "timeout": _BUSY_SECONDS},
+        # Parameters hold people's text; it must not reach logs through an error's message.
+        "hide_parameters": True,
+    }
+    engine = (
+        create_engine(url, poolclass=StaticPool, **options)
+        if path is None
+        else create_engine(url, pool_size=4, max_overflow=-1, **options)
+    )
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    # The driver would begin late and only before some statements; SQLAlchemy documents this way to take over.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    try:
+        cursor.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.execute("PRAGMA synchronous = NORMAL")
+        # Deleted text is overwritten with zeros, not just unlinked.
+        cursor.execute("PRAGMA secure_delete = ON")
+    finally:
+        cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    if _is_writing(connection):
+        connection.exec_driver_sql("PRAGMA query_only = OFF")
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.exec_driver_sql("PRAGMA query_only = ON")
+        connection.exec_driver_sql("BEGIN")
+
+
+def _make_postgres(url: URL) -> Engine:
+    try:
+        engine = create_engine(url, pool_pre_ping=True, hide_parameters=True)
+    except ModuleNotFoundError as error:
+        raise ExtraMissing("A Postgres store needs the extra 'postgres': pip install 'memu[postgres]'.") from error
+    event.listen(engine, "begin", _begin_postgres)
+    return engine
+
+
+def _begin_postgres(connection: Connection) -> None:
+    if not _is_writing(connection):
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+
+def insert_function(connection: Connection) -> Callable[[Table], Any]:
+    """The dialect's ``insert`` construct, which knows ON CONFLICT in the same words on both databases."""
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert as postgres_insert
+
+        return postgres_insert
+    from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+    return sqlite_insert
+
+
+def by_code_point(connection: Connection, column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A text column to be sorted by code point, as Python sorts, whatever collation the database has."""
+    return collate(column, "C") if connection.dialect.name == "postgresql" else column

@@ -1,0 +1,173 @@
+"""The remembered things of a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func
+
+from memu.records import RecallEntry, Resource, Workspace
+from memu.storage.engine import by_code_point
+from memu.storage.ids import new_id
+from memu.storage.matching import match_in_order
+from memu.storage.rows import (
+    ENTRY,
+    RESOURCE,
+    WORKSPACE,
+    PlacedEntry,
+    entry_values,
+    to_entry,
+    to_resource,
+    to_workspace,
+)
+from memu.storage.scoped import Group, chunks, linked
+from memu.storage.tables import recall_entry, recall_file_entry, resource, workspace
+
+__all__ = ["Entries", "PlacedEntry"]
+
+_RESOURCE_AT = len(ENTRY)
+_WORKSPACE_AT = _RESOURCE_AT + len(RESOURCE)
+_MARK_AT = _WORKSPACE_AT + len(WORKSPACE)
+
+
+class Entries(Group):
+    """Rows of ``recall_entry``."""
+
+    def replace(self, resource_id: str, entries: Sequence[RecallEntry]) -> tuple[str, ...]:
+        """Make ``entries`` all that is remembered of a source; returns their ids in order.
+
+        An entry whose track, text_key and text were there keeps its id, ``created_at`` and ``shown``; its lines,
+        label and the like are set in place where they differ. The others are inserted or deleted.
+        """
+        stored = self._of_resource(resource_id)
+        matching = match_in_order(stored, entries, _identity, _identity)
+        inserted: list[Mapping[str, Any]] = []
+        ids: list[str] = []
+        updated: list[tuple[str, Mapping[str, Any]]] = []
+        # The entries that go leave first: their place may be needed.
+        self._scoped.delete_ids(recall_entry, [entry.id for entry in matching.left])
+        for entry, known in matching.pairs:
+            values = entry_values(entry)
+            if known is None:
+                ids.append(entry.id or new_id())
+                inserted.append(self._new_row(ids[-1], resource_id, entry, values))
+                continue
+            ids.append(known.id)
+            if values != entry_values(known):
+                updated.append((known.id, values))
+        self._scoped.update_ids(recall_entry, updated)
+        self._scoped.insert(recall_entry, inserted)
+        if matching.left or updated or inserted:
+            self._scoped.bump()
+        return tuple(ids)
+
+    def of_workspace(self, workspace_id: str) -> tuple[RecallEntry, ...]:
+        """Every entry of a workspace's sources, shown or not, in (path, ordinal) order."""
+        statement = (
+            self._scoped.select(*ENTRY, resource.c.path, of=recall_entry)
+            .join(resource, linked(recall_entry, "resource_id", resource))
+            .where(resource.c.workspace_id == workspace_id)
+        )
+        rows = sorted(self._connection.execute(statement), key=lambda row: (row[-1], row[2]))
+        return tuple(to_entry(row) for row in rows)
+
+    def of_resource(self, resource_id: str) -> tuple[RecallEntry, ...]:
+        """The entries of one source, in their order."""
+        return self._of_resource(resource_id)
+
+    def of_page(self, file_id: str) -> tuple[PlacedEntry, ...]:
+        """What a page rests on, in (workspace name or root, path, line, ordinal) order, with the page's marks."""
+        statement = self._sourced(recall_file_entry.c.mark, recall_file_entry.c.spelling).join(
+            recall_file_entry, linked(recall_file_entry, "entry_id", recall_entry)
+        )
+        found = self._gather(statement.where(recall_file_entry.c.file_id == file_id))
+        return tuple(sorted(found, key=_place))
+
+    def get(self, entry_id: str) -> PlacedEntry | None:
+        """The entry with this id and its source."""
+        found = self._gather(self._sourced().where(recall_entry.c.id == entry_id))
+        return found[0] if found else None
+
+    def list_shown(self, *, after: str | None = None, limit: int = 100) -> tuple[PlacedEntry, ...]:
+        """At most ``limit`` shown entries of the scope in the order of their ids, those after the id ``after``."""
+        key = by_code_point(self._connection, recall_entry.c.id)
+        statement = self._sourced().where(recall_entry.c.shown).order_by(key).limit(limit)
+        return tuple(self._gather(statement if after is None else statement.where(key > after)))
+
+    def set_shown(self, ids: Sequence[str], shown: bool) -> int:
+        """Show or hide entries; returns how many were not so before."""
+        written = 0
+        for piece in chunks(ids):
+            statement = self._scoped.update(recall_entry).where(
+                recall_entry.c.id.in_(piece), recall_entry.c.shown.is_not(shown)
+            )
+            written += self._connection.execute(statement.values(shown=shown)).rowcount
+        if written:
+            self._scoped.bump()
+        return written
+
+    def count(self, workspace_id: str | None = None, *, shown: bool | None = None) -> int:
+        """How many entries the scope, or one workspace, has."""
+        statement = self._scoped.select(func.count(), of=recall_entry)
+        if shown is not None:
+            statement = statement.where(recall_entry.c.shown.is_(shown))
+        if workspace_id is not None:
+            statement = statement.join(resource, linked(recall_entry, "resource_id", resource)).where(
+                resource.c.workspace_id == workspace_id
+            )
+        return int(self._connection.execute(statement).scalar_one())
+
+    def _new_row(
+        self, entry_id: str, resource_id: str, entry: RecallEntry, values: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        return {
+            "id": entry_id,
+            "resource_id": resource_id,
+            **values,
+            "shown": entry.shown,
+            "created_at": entry.created_at or self._scoped.now,
+        }
+
+    def _of_resource(self, resource_id: str) -> tuple[RecallEntry, ...]:
+        statement = self._scoped.select(*ENTRY, of=recall_entry).where(recall_entry.c.resource_id == resource_id)
+        found = (to_entry(row) for row in self._connection.execute(statement))
+        return tuple(sorted(found, key=lambda entry: entry.ordinal))
+
+    def _sourced(self, *more: ColumnElement[Any]) -> Select[Any]:
+        return (
+            self._scoped.select(*ENTRY, *RESOURCE, *WORKSPACE, *more, of=recall_entry)
+            .join(resource, linked(recall_entry, "resource_id", resource))
+            .join(workspace, linked(resource, "workspace_id", workspace))
+        )
+
+    def _gather(self, statement: Select[Any]) -> list[PlacedEntry]:
+        resources: dict[str, Resource] = {}
+        workspaces: dict[str, Workspace] = {}
+        found: list[PlacedEntry] = []
+        for row in self._connection.execute(statement):
+            source, folder = row[_RESOURCE_AT:_WORKSPACE_AT], row[_WORKSPACE_AT:_MARK_AT]
+            if source[0] not in resources:
+                resources[source[0]] = to_resource(source)
+            if folder[0] not in workspaces:
+                workspaces[folder[0]] = to_workspace(folder)
+            found.append(
+                PlacedEntry(
+                    entry=to_entry(row[:_RESOURCE_AT]),
+                    resource=resources[source[0]],
+                    workspace=workspaces[folder[0]],
+                    mark=row[_MARK_AT] if len(row) > _MARK_AT else "",
+                    spelling=row[_MARK_AT + 1] if len(row) > _MARK_AT else "",
+                )
+            )
+        return found
+
+
+def _identity(entry: RecallEntry) -> tuple[str, str, str]:
+    return entry.track.value, entry.text_key, entry.text
+
+
+def _place(found: PlacedEntry) -> tuple[str, str, str, int, int]:
+    entry, folder = found.entry, found.workspace
+    line = entry.lines.start if entry.lines else 0
+    return folder.name or folder.root, folder.id, found.resource.path, line, entry.ordinal

@@ -1,0 +1,73 @@
+"""What the database says when it fails, in words that say what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError, StatementError
+
+from memu.errors import StoreError
+
+__all__ = ["translated"]
+
+_ADVICE = (
+    ("locked", "another process has been writing to it for over a minute; end that process or try again"),
+    ("unable to open", "it cannot be opened; check that its folder exists and that you may write there"),
+    ("readonly database", "it is read-only, or a reading transaction tried to write"),
+    ("read-only transaction", "a reading transaction tried to write"),
+    ("disk is full", "the disk is full; free some space and run again, nothing half-written was kept"),
+    ("not a database", "the file is no SQLite database; name another store with --db"),
+    ("malformed", "the file is damaged; restore a backup, or remove it and sync again"),
+    ("disk i/o", "the disk failed while reading or writing it; check the disk, then run again"),
+    ("no such table", "it holds no memu tables; run `memu db upgrade`"),
+    ("no such column", "its tables are another version's; run `memu db upgrade`"),
+    ("does not exist", "a table or database is missing; run `memu db upgrade`"),
+    ("password authentication", "it refused the user name or password"),
+    ("connection", "it cannot be reached; check the address and that the server runs"),
+)
+
+
+@contextmanager
+def translated(url: URL) -> Iterator[None]:
+    """Database errors inside become StoreError, without passwords or the values of any row.
+
+    A value that a column type refuses (a naive datetime) stays the ValueError that it was.
+    """
+    try:
+        yield
+    except IntegrityError as error:
+        raise StoreError(f"The store {_shown(url)} refused a row: {_reason(error)}.") from error
+    except DBAPIError as error:
+        raise StoreError(f"The store {_shown(url)} does not answer: {_advice(_reason(error))}.") from error
+    except StatementError as error:
+        if isinstance(error.orig, ValueError | TypeError):
+            raise error.orig from None
+        raise
+    except SQLAlchemyError as error:
+        raise StoreError(f"The store {_shown(url)} failed: {_first_line(str(error))}.") from error
+
+
+def _shown(url: URL) -> str:
+    if url.get_backend_name() == "sqlite":
+        return url.database or "in memory"
+    return url.render_as_string(hide_password=True)
+
+
+def _reason(error: DBAPIError) -> str:
+    # Later lines of a Postgres message (DETAIL) repeat the row's values.
+    return _first_line(str(error.orig))
+
+
+def _first_line(message: str) -> str:
+    lines = message.strip().splitlines()
+    return lines[0].rstrip(".") if lines else "no reason given"
+
+
+def _advice(reason: str) -> str:
+    lowered = reason.lower()
+    for sign, advice in _ADVICE:
+        if sign in lowered:
+            return f"{advice} ({reason})"
+    return reason

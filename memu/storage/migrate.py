@@ -1,0 +1,181 @@
+"""The schema's version: checked with one SELECT on opening, brought up to date by Alembic.
+
+Alembic is imported only where tables are made or changed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from memu.errors import SchemaOutdated, SchemaTooNew, StoreError
+from memu.storage.engine import store_path, writing
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+__all__ = ["HEAD", "check", "current", "migrations_folder", "prepare", "upgrade"]
+
+# The newest revision, and those before it, oldest first; a test holds them against the scripts.
+HEAD = "0001"
+_OLDER: tuple[str, ...] = ()
+
+_ADVISORY_LOCK = 0x6D656D75
+_WAL_SECONDS = 30.0
+
+
+def prepare(engine: Engine, *, migrate: bool) -> None:
+    """Make the store ready to use: an embedded one is made or upgraded if ``migrate``, any other only checked.
+
+    Raises:
+        SchemaOutdated: it has to be upgraded by hand. SchemaTooNew: a newer memu made it.
+        StoreError: it is not there, or holds other tables than memu's.
+    """
+    path = store_path(engine.url)
+    embedded = engine.dialect.name == "sqlite"
+    if path is not None and not migrate and not path.exists():
+        raise StoreError(f"There is no store at {path}; sync a folder first, or name another with --db.")
+    if path is not None:
+        _keep_a_write_ahead_log(engine)
+    if current(engine) == HEAD:
+        return
+    if embedded and migrate:
+        upgrade(engine)
+    check(engine)
+
+
+def current(engine: Engine) -> str | None:
+    """The store's revision, or None where it has no tables of memu's."""
+    with engine.connect() as connection, connection.begin():
+        return _revision(connection)
+
+
+def check(engine: Engine) -> None:
+    """Make sure that the store's tables are this version's.
+
+    Raises:
+        SchemaOutdated: ``memu db upgrade`` is needed. SchemaTooNew: a newer memu made the store.
+    """
+    _check_revision(current(engine))
+
+
+def upgrade(engine: Engine) -> str | None:
+    """Bring the store to the newest revision, whole or not at all; returns the revision it had before.
+
+    Whoever comes second waits, then finds nothing to do. A SQLite file of an older version is copied first to
+    ``NAME.before-REVISION``.
+
+    Raises:
+        SchemaTooNew: a newer memu made the store.
+        StoreError: the database holds tables that are not memu's.
+    """
+    with engine.connect() as plain:
+        connection = writing(plain)
+        with connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+            before = _revision(connection)
+            if before == HEAD:
+                return before
+            if before is None:
+                _refuse_foreign_tables(connection)
+            elif before not in _OLDER:
+                _check_revision(before)
+            else:
+                _back_up(engine)
+            _run_scripts(connection)
+            return before
+
+
+def migrations_folder() -> Path:
+    """Where the scripts are: inside the installed package, or at the top of a checkout."""
+    installed = Path(__file__).with_name("migrations")
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "alembic"
+
+
+def _check_revision(revision: str | None) -> None:
+    if revision == HEAD:
+        return
+    if revision is None:
+        raise SchemaOutdated("The store has no tables yet; run `memu db upgrade` to make them.")
+    if revision in _OLDER:
+        raise SchemaOutdated(f"The store is of schema {revision}, this memu needs {HEAD}; run `memu db upgrade`.")
+    raise SchemaTooNew(
+        f"The store is of schema {revision}, newer than the {HEAD} that this memu knows; install a newer memu."
+    )
+
+
+def _revision(connection: Connection) -> str | None:
+    if not _has_version_table(connection):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+
+
+def _has_version_table(connection: Connection) -> bool:
+    if connection.dialect.name == "sqlite":
+        statement = text("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'alembic_version'")
+        return connection.execute(statement).first() is not None
+    return connection.execute(text("SELECT to_regclass('alembic_version')")).scalar() is not None
+
+
+def _refuse_foreign_tables(connection: Connection) -> None:
+    ours = {"alembic_version"}
+    others = sorted(set(inspect(connection).get_table_names()) - ours)
+    if others:
+        raise StoreError(
+            f"The database holds tables that are not memu's ({', '.join(others[:3])}); name another with --db."
+        )
+
+
+def _keep_a_write_ahead_log(engine: Engine) -> None:
+    """Set the file to WAL, so that readers and the writer do not wait for each other. It stays so."""
+    deadline = time.monotonic() + _WAL_SECONDS
+    # Outside any transaction; and SQLite does not wait by itself when several processes change the mode at once.
+    with closing(engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
+        while True:
+            try:
+                if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                    cursor.execute("PRAGMA journal_mode = WAL").fetchone()
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise OperationalError("PRAGMA journal_mode", None, error) from error
+                time.sleep(0.02)
+            except sqlite3.DatabaseError as error:
+                raise DBAPIError("PRAGMA journal_mode", None, error) from error
+            else:
+                return
+
+
+def _back_up(engine: Engine) -> None:
+    """Copy an embedded store beside itself. The write lock is held: the copy is what the upgrade begins with."""
+    path = store_path(engine.url)
+    if path is None:
+        return
+    target = path.with_name(f"{path.name}.before-{HEAD}")
+    partial = target.with_name(f"{target.name}.part")
+    partial.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as copy:
+        source.backup(copy)
+    partial.replace(target)
+
+
+def _run_scripts(connection: Connection) -> None:
+    from alembic import command
+
+    command.upgrade(_configure(connection), "head")
+
+
+def _configure(connection: Connection) -> Config:
+    from alembic.config import Config
+
+    config = Config()
+    # Percent signs in a path would be read as the configuration's own.
+    config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config

@@ -1,0 +1,264 @@
+"""The units of search of a scope, with their postings and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, select
+
+from memu.records import Passage, RecallEntry, Resource, Track
+from memu.storage.engine import by_code_point
+from memu.storage.ids import new_id
+from memu.storage.matching import match_in_order
+from memu.storage.rows import ENTRY, PASSAGE, RESOURCE, passage_values, to_entry, to_passage, to_resource
+from memu.storage.scoped import Group, chunks, linked
+from memu.storage.tables import (
+    passage,
+    passage_vector,
+    posting,
+    recall_entry,
+    recall_file,
+    recall_file_entry,
+    resource,
+)
+from memu.storage.vectors import VectorRow
+from memu.storage.words import IndexedPassage, index_passage
+
+__all__ = ["FoundPassage", "PageName", "Passages"]
+
+NewPassage = Passage | IndexedPassage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageName:
+    """A page without its content."""
+
+    id: str
+    track: Track
+    folded_name: str
+    name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPassage:
+    """A passage with what it belongs to.
+
+    ``resource`` is the source of a source's or an entry's passage; ``entry`` is set for an entry's passage;
+    ``pages`` is the page that owns it, or the pages that rest on its entry, by (track, folded name).
+    """
+
+    passage: Passage
+    resource: Resource | None = None
+    entry: RecallEntry | None = None
+    pages: tuple[PageName, ...] = ()
+
+
+class Passages(Group):
+    """Rows of ``passage``, ``posting`` and ``passage_vector``.
+
+    A passage of equal owner, header, text and language keeps its id, postings and vectors; only its line numbers
+    and the like are set in place. Passages may be given with their terms (``index_passage``); a new one that
+    comes without them is indexed on the spot.
+    """
+
+    def replace_for_resource(self, resource_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
+        """Make ``passages`` all of a source; returns their ids in order."""
+        return self._replace(
+            passage.c.resource_id == resource_id, passages, lambda _: {"resource_id": resource_id}
+        )
+
+    def replace_for_entries(self, resource_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
+        """Make ``passages``, each with its ``entry_id``, all of the entries of a source; returns their ids."""
+        entries = select(recall_entry.c.id).where(
+            self._scoped.covers(recall_entry), recall_entry.c.resource_id == resource_id
+        )
+        return self._replace(passage.c.entry_id.in_(entries), passages, lambda each: {"entry_id": each.entry_id})
+
+    def replace_for_page(self, file_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
+        """Make ``passages`` all of a page; returns their ids in order."""
+        return self._replace(passage.c.file_id == file_id, passages, lambda _: {"file_id": file_id})
+
+    def of_resource(self, resource_id: str) -> tuple[Passage, ...]:
+        """A source's own passages, in order."""
+        return self._of(passage.c.resource_id == resource_id)
+
+    def of_page(self, file_id: str) -> tuple[Passage, ...]:
+        """A page's own passages, in order."""
+        return self._of(passage.c.file_id == file_id)
+
+    def without_vector(self, encoder_id: str, *, limit: int, after: str | None = None) -> tuple[Passage, ...]:
+        """At most ``limit`` passages that this encoder has yet to see, by id, those after the id ``after``.
+
+        Passages of entries that are not shown are left out: no search can find them.
+        """
+        key = by_code_point(self._connection, passage.c.id)
+        statement = self._missing(encoder_id, *PASSAGE).order_by(key).limit(limit)
+        if after is not None:
+            statement = statement.where(key > after)
+        return tuple(to_passage(row) for row in self._connection.execute(statement))
+
+    def count_without_vector(self, encoder_id: str) -> int:
+        """How many passages ``without_vector`` would give in all."""
+        return int(self._connection.execute(self._missing(encoder_id, func.count())).scalar_one())
+
+    def count(self) -> int:
+        """How many passages the scope has."""
+        return int(self._connection.execute(self._scoped.select(func.count(), of=passage)).scalar_one())
+
+    def add_vectors(self, encoder_id: str, rows: Sequence[VectorRow]) -> int:
+        """Store vectors, replacing older ones of the same encoder; returns how many.
+
+        A passage that is gone by now is passed over: its source changed while the encoder was at work.
+        """
+        living: set[str] = set()
+        for piece in chunks([row.passage_id for row in rows]):
+            statement = self._scoped.select(passage.c.id, of=passage).where(passage.c.id.in_(piece))
+            living.update(self._connection.execute(statement.with_for_update(read=True, key_share=True)).scalars())
+        values = [
+            {
+                "passage_id": row.passage_id,
+                "encoder_id": encoder_id,
+                "vector": row.vector,
+                "scale": row.scale,
+            }
+            for row in rows
+            if row.passage_id in living
+        ]
+        self._scoped.upsert(passage_vector, values, ("vector", "scale"))
+        return len(values)
+
+    def hydrate(self, ids: Sequence[str]) -> dict[str, FoundPassage]:
+        """Id → passage with its owners, in the order of ``ids``; ids that are gone are left out."""
+        found: dict[str, FoundPassage] = {}
+        for piece in chunks(ids):
+            found.update(self._hydrate(piece))
+        return {each: found[each] for each in ids if each in found}
+
+    def _replace(
+        self,
+        owned: ColumnElement[bool],
+        passages: Sequence[NewPassage],
+        owner_of: Callable[[Passage], Mapping[str, Any]],
+    ) -> tuple[str, ...]:
+        matching = match_in_order(self._of(owned), passages, _identity, lambda new: _identity(_bare(new)))
+        self._scoped.delete_ids(passage, [each.id for each in matching.left])
+        ids: list[str] = []
+        inserted: list[tuple[str, IndexedPassage]] = []
+        updated: list[tuple[str, Mapping[str, Any]]] = []
+        for new, known in matching.pairs:
+            if known is None:
+                ids.append(new_id())
+                inserted.append((ids[-1], new if isinstance(new, IndexedPassage) else index_passage(new)))
+                continue
+            ids.append(known.id)
+            values = passage_values(_bare(new))
+            if values != passage_values(known):
+                updated.append((known.id, values))
+        self._scoped.update_ids(passage, updated)
+        self._insert(inserted, owner_of)
+        return tuple(ids)
+
+    def _insert(
+        self, rows: Sequence[tuple[str, IndexedPassage]], owner_of: Callable[[Passage], Mapping[str, Any]]
+    ) -> None:
+        no_owner = {"resource_id": None, "entry_id": None, "file_id": None}
+        self._scoped.insert(
+            passage,
+            [
+                {
+                    "id": each,
+                    **no_owner,
+                    **owner_of(new.passage),
+                    **passage_values(new.passage),
+                    "length": new.length,
+                }
+                for each, new in rows
+            ],
+        )
+        self._scoped.insert(
+            posting,
+            # Sorted as the table is, so that neighbouring rows are written together.
+            sorted(
+                (
+                    {"term": term, "passage_id": each, "tf": tf}
+                    for each, new in rows
+                    for term, tf in new.terms.items()
+                ),
+                key=lambda row: (str(row["term"]), str(row["passage_id"])),
+            ),
+        )
+
+    def _of(self, owned: ColumnElement[bool]) -> tuple[Passage, ...]:
+        rows = self._connection.execute(self._scoped.select(*PASSAGE, of=passage).where(owned))
+        return tuple(sorted((to_passage(row) for row in rows), key=lambda each: each.ordinal))
+
+    def _missing(self, encoder_id: str, *columns: Any) -> Select[Any]:
+        vectors = select(passage_vector.c.passage_id).where(
+            linked(passage_vector, "passage_id", passage), passage_vector.c.encoder_id == encoder_id
+        )
+        hidden = select(recall_entry.c.id).where(linked(passage, "entry_id", recall_entry), ~recall_entry.c.shown)
+        return self._scoped.select(*columns, of=passage).where(~vectors.exists(), ~hidden.exists())
+
+    def _hydrate(self, ids: Sequence[str]) -> dict[str, FoundPassage]:
+        rows = self._connection.execute(self._scoped.select(*PASSAGE, of=passage).where(passage.c.id.in_(ids)))
+        passages = [to_passage(row) for row in rows]
+        entries = self._entries([each.entry_id for each in passages if each.entry_id])
+        sources = {each.resource_id for each in passages if each.resource_id}
+        resources = self._resources(sorted(sources | {entry.resource_id for entry in entries.values()}))
+        pages = self._pages(list(entries), [each.file_id for each in passages if each.file_id])
+        found: dict[str, FoundPassage] = {}
+        for each in passages:
+            entry = entries.get(each.entry_id or "")
+            found[each.id] = FoundPassage(
+                passage=each,
+                entry=entry,
+                resource=resources.get(entry.resource_id if entry else each.resource_id or ""),
+                pages=tuple(pages.get(each.file_id or each.entry_id or "", ())),
+            )
+        return found
+
+    def _entries(self, ids: Sequence[str]) -> dict[str, RecallEntry]:
+        statement = self._scoped.select(*ENTRY, of=recall_entry).where(recall_entry.c.id.in_(ids))
+        return {row[0]: to_entry(row) for row in self._connection.execute(statement)}
+
+    def _resources(self, ids: Sequence[str]) -> dict[str, Resource]:
+        statement = self._scoped.select(*RESOURCE, of=resource).where(resource.c.id.in_(ids))
+        return {row[0]: to_resource(row) for row in self._connection.execute(statement)}
+
+    def _pages(self, entry_ids: Sequence[str], file_ids: Sequence[str]) -> dict[str, list[PageName]]:
+        """Owner (an entry's or a page's id) → pages, sorted."""
+        page = recall_file.c
+        columns = (page.id, page.track, page.folded_name, page.name, page.description)
+        owned = self._scoped.select(page.id, *columns, of=recall_file).where(page.id.in_(file_ids))
+        rested = (
+            self._scoped.select(recall_file_entry.c.entry_id, *columns, of=recall_file)
+            .join(recall_file_entry, linked(recall_file_entry, "file_id", recall_file))
+            .where(recall_file_entry.c.entry_id.in_(entry_ids))
+        )
+        found: dict[str, list[PageName]] = {}
+        for statement in (owned, rested):
+            for owner, each, track, folded_name, name, description in self._connection.execute(statement):
+                found.setdefault(owner, []).append(
+                    PageName(
+                        id=each,
+                        track=Track(track),
+                        folded_name=folded_name,
+                        name=name,
+                        description=description,
+                    )
+                )
+        for pages in found.values():
+            pages.sort(key=lambda each: (each.track.value, each.folded_name))
+        return found
+
+
+def _bare(new: NewPassage) -> Passage:
+    return new.passage if isinstance(new, IndexedPassage) else new
+
+
+def _identity(each: Passage) -> tuple[str | None, str, str, str | None]:
+    # Postings and vectors are made of header and text, stemmed by language: while these stand, so do they.
+    return each.entry_id, each.header, each.text, each.language

@@ -1,0 +1,186 @@
+"""The sources of a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, func
+
+from memu.records import Resource, State
+from memu.storage.engine import by_code_point
+from memu.storage.ids import new_id
+from memu.storage.rows import RESOURCE, resource_values, to_resource
+from memu.storage.scoped import Group, chunks
+from memu.storage.tables import resource
+
+__all__ = ["KnownResource", "Resources"]
+
+# What a look at the folder or a retry alone may change: no reader of the memory can see it.
+_STAT_COLUMNS = frozenset({"size", "mtime_ns", "attempts", "tried_at"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownResource:
+    """As much of a source as is needed to tell whether its file has changed."""
+
+    id: str
+    size: int
+    mtime_ns: int
+    content_hash: str
+    state: State
+    attempts: int
+    tried_at: datetime | None
+
+
+class Resources(Group):
+    """Rows of ``resource``."""
+
+    def of_workspace(self, workspace_id: str) -> tuple[Resource, ...]:
+        """All sources of a workspace, by path."""
+        return self._all(resource.c.workspace_id == workspace_id)
+
+    def known(self, workspace_id: str) -> dict[str, KnownResource]:
+        """Path → what the store knows of the file, for a diff of many thousand files."""
+        columns = resource.c
+        statement = self._scoped.select(
+            columns.path,
+            columns.id,
+            columns.size,
+            columns.mtime_ns,
+            columns.content_hash,
+            columns.state,
+            columns.attempts,
+            columns.tried_at,
+            of=resource,
+        ).where(columns.workspace_id == workspace_id)
+        states = {state.value: state for state in State}
+        return {
+            path: KnownResource(
+                id=each,
+                size=size,
+                mtime_ns=mtime_ns,
+                content_hash=content_hash,
+                state=states[state],
+                attempts=attempts,
+                tried_at=tried_at,
+            )
+            for path, each, size, mtime_ns, content_hash, state, attempts, tried_at in self._connection.execute(
+                statement
+            )
+        }
+
+    def get(self, resource_id: str) -> Resource | None:
+        """The source with this id."""
+        return self._first(resource.c.id == resource_id)
+
+    def by_path(self, workspace_id: str, path: str) -> Resource | None:
+        """The source at this path of the workspace."""
+        return self._first((resource.c.workspace_id == workspace_id) & (resource.c.path == path))
+
+    def at(self, path: str) -> tuple[Resource, ...]:
+        """The sources at this path in any workspace of the scope."""
+        return self._all(resource.c.path == path)
+
+    def save(self, wanted: Resource) -> Resource:
+        """Insert or update a source and return it as stored; an equal one writes nothing.
+
+        It is known by its id, or, where that is empty, by workspace and path. The id and ``created_at`` stay;
+        ``updated_at`` moves only when something but size, mtime, attempts and tried_at differs.
+        """
+        stored = self.get(wanted.id) if wanted.id else self.by_path(wanted.workspace_id, wanted.path)
+        if stored is None:
+            return self._insert(wanted)
+        new, old = resource_values(wanted), resource_values(stored)
+        differing = {name for name, value in new.items() if value != old[name]}
+        if not differing:
+            return stored
+        changes = {name: new[name] for name in differing}
+        updated_at = stored.updated_at
+        if differing - _STAT_COLUMNS:
+            updated_at = self._scoped.now
+            changes["updated_at"] = updated_at
+            self._scoped.bump()
+        self._scoped.update_ids(resource, [(stored.id, changes)])
+        return replace(wanted, id=stored.id, created_at=stored.created_at, updated_at=updated_at)
+
+    def move(self, resource_id: str, new_path: str) -> None:
+        """Give a source another path; its id and all that hangs on it stay.
+
+        Raises:
+            StoreError: another source is at that path.
+        """
+        self._scoped.update_ids(resource, [(resource_id, {"path": new_path, "updated_at": self._scoped.now})])
+        self._scoped.bump()
+
+    def restat(self, rows: Iterable[tuple[str, int, int]]) -> None:
+        """Set (id, size, mtime_ns) of sources whose contents were found unchanged."""
+        self._scoped.update_ids(
+            resource, [(each, {"size": size, "mtime_ns": mtime_ns}) for each, size, mtime_ns in rows]
+        )
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Remove sources with their entries, links, passages, postings and vectors."""
+        if ids:
+            self._scoped.delete_ids(resource, ids)
+            self._scoped.bump()
+
+    def counts(self, workspace_id: str) -> Mapping[State, int]:
+        """How many sources are in each state; states without any are left out."""
+        statement = (
+            self._scoped.select(resource.c.state, func.count(), of=resource)
+            .where(resource.c.workspace_id == workspace_id)
+            .group_by(resource.c.state)
+        )
+        return {State(state): count for state, count in self._connection.execute(statement)}
+
+    def in_state(self, workspace_id: str, *states: State) -> tuple[Resource, ...]:
+        """The sources of a workspace that are in one of these states, by path."""
+        return self._all(
+            (resource.c.workspace_id == workspace_id) & resource.c.state.in_([state.value for state in states])
+        )
+
+    def many(self, ids: Sequence[str]) -> dict[str, Resource]:
+        """Id → source, for those of the ids that exist."""
+        found: dict[str, Resource] = {}
+        for piece in chunks(ids):
+            rows = self._connection.execute(
+                self._scoped.select(*RESOURCE, of=resource).where(resource.c.id.in_(piece))
+            )
+            found.update((row[0], to_resource(row)) for row in rows)
+        return found
+
+    def list(self, *, after: str | None = None, limit: int = 100) -> tuple[Resource, ...]:
+        """At most ``limit`` sources of the scope in the order of their ids, those after the id ``after``."""
+        statement = self._scoped.select(*RESOURCE, of=resource).order_by(
+            by_code_point(self._connection, resource.c.id)
+        )
+        if after is not None:
+            statement = statement.where(by_code_point(self._connection, resource.c.id) > after)
+        return tuple(to_resource(row) for row in self._connection.execute(statement.limit(limit)))
+
+    def _insert(self, wanted: Resource) -> Resource:
+        now = self._scoped.now
+        made = replace(wanted, id=wanted.id or new_id(), created_at=wanted.created_at or now, updated_at=now)
+        self._scoped.insert(
+            resource,
+            [
+                {
+                    "id": made.id,
+                    **resource_values(made),
+                    "created_at": made.created_at,
+                    "updated_at": made.updated_at,
+                }
+            ],
+        )
+        self._scoped.bump()
+        return made
+
+    def _all(self, wanted: ColumnElement[bool]) -> tuple[Resource, ...]:
+        rows = self._connection.execute(self._scoped.select(*RESOURCE, of=resource).where(wanted))
+        return tuple(sorted((to_resource(row) for row in rows), key=lambda each: (each.path, each.workspace_id)))
+
+    def _first(self, wanted: ColumnElement[bool]) -> Resource | None:
+        row = self._connection.execute(self._scoped.select(*RESOURCE, of=resource).where(wanted)).first()
+        return to_resource(row) if row else None

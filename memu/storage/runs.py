@@ -1,0 +1,109 @@
+"""The records of the syncs of a scope."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement
+
+from memu.records import SyncRun
+from memu.storage.ids import new_id
+from memu.storage.rows import RUN, to_run
+from memu.storage.scoped import Group
+from memu.storage.tables import sync_run
+
+__all__ = ["Runs"]
+
+_KEPT = 200
+
+
+class Runs(Group):
+    """Rows of ``sync_run``."""
+
+    def start(self, workspace_id: str, *, extractor: str, encoder: str | None = None) -> SyncRun:
+        """Note that a sync begins. A run that never ended was killed: whoever begins holds the lock."""
+        interrupted = self._scoped.update(sync_run).where(
+            sync_run.c.workspace_id == workspace_id, sync_run.c.state == "running"
+        )
+        now = self._scoped.now
+        self._connection.execute(interrupted.values(state="interrupted", ended_at=now))
+        run = SyncRun(
+            id=new_id(),
+            workspace_id=workspace_id,
+            state="running",
+            started_at=now,
+            extractor=extractor,
+            encoder=encoder,
+        )
+        self._scoped.insert(
+            sync_run,
+            [
+                {
+                    "id": run.id,
+                    "workspace_id": workspace_id,
+                    "state": run.state,
+                    "extractor": extractor,
+                    "encoder": encoder,
+                    "counts": {},
+                    "failed": [],
+                    "error": None,
+                    "started_at": now,
+                    "ended_at": None,
+                }
+            ],
+        )
+        return run
+
+    def finish(self, run: SyncRun) -> SyncRun:
+        """Store how a run ended (its ``state``, counts, failed files, error); returns it with its time.
+
+        What earlier runs said of files is cleared, for those files may be gone since; old runs are dropped.
+        """
+        ended = self._scoped.now
+        values = {
+            "state": run.state,
+            "extractor": run.extractor,
+            "encoder": run.encoder,
+            "counts": dict(run.counts),
+            "failed": [problem.to_dict() for problem in run.failed],
+            "error": run.error,
+            "ended_at": ended,
+        }
+        self._scoped.update_ids(sync_run, [(run.id, values)])
+        self._forget_earlier(run)
+        return SyncRun(
+            id=run.id,
+            workspace_id=run.workspace_id,
+            state=run.state,
+            started_at=run.started_at,
+            ended_at=ended,
+            extractor=run.extractor,
+            encoder=run.encoder,
+            counts=run.counts,
+            failed=run.failed,
+            error=run.error,
+        )
+
+    def last(self, workspace_id: str) -> SyncRun | None:
+        """The run that began last."""
+        return self._newest(sync_run.c.workspace_id == workspace_id)
+
+    def last_good(self, workspace_id: str) -> SyncRun | None:
+        """The run that began last of those that ended with every file done."""
+        return self._newest((sync_run.c.workspace_id == workspace_id) & (sync_run.c.state == "done"))
+
+    def _newest(self, wanted: ColumnElement[bool]) -> SyncRun | None:
+        statement = self._scoped.select(*RUN, of=sync_run).where(wanted)
+        newest = statement.order_by(sync_run.c.started_at.desc(), sync_run.c.id.desc()).limit(1)
+        row = self._connection.execute(newest).first()
+        return to_run(row) if row else None
+
+    def _forget_earlier(self, run: SyncRun) -> None:
+        statement = self._scoped.select(*RUN, of=sync_run).where(
+            sync_run.c.workspace_id == run.workspace_id, sync_run.c.id != run.id
+        )
+        newest_first = statement.order_by(sync_run.c.started_at.desc(), sync_run.c.id.desc())
+        earlier = [to_run(row) for row in self._connection.execute(newest_first)]
+        telling = [each for each in earlier if each.failed or each.error is not None]
+        self._scoped.update_ids(sync_run, [(each.id, {"failed": [], "error": None}) for each in telling])
+        good = self.last_good(run.workspace_id)
+        old = [each.id for each in earlier[_KEPT:] if good is None or each.id != good.id]
+        self._scoped.delete_ids(sync_run, old)

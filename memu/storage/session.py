@@ -1,0 +1,82 @@
+"""What a transaction's work is handed: the way to a scope's repository."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from memu.records import Scope
+from memu.storage.encoders import Encoders
+from memu.storage.engine import insert_function
+from memu.storage.ids import scope_id
+from memu.storage.leases import Leases
+from memu.storage.repository import Repository
+from memu.storage.scoped import Scoped
+from memu.storage.tables import scope as scope_table
+
+__all__ = ["Session"]
+
+
+class Session:
+    """One transaction on the store. ``writable`` says whether it may write; ``now`` is its one time."""
+
+    def __init__(self, connection: Connection, *, writable: bool, now: datetime) -> None:
+        self.writable = writable
+        self.now = now
+        self.encoders = Encoders(connection, now)
+        self.locks = Leases(connection, now)
+        self._connection = connection
+        self._repositories: dict[str, Repository] = {}
+
+    def within(self, scope: Scope) -> Repository:
+        """The repository of one scope. In a writing transaction an unknown scope is made; else it is empty."""
+        if scope.key not in self._repositories:
+            if self.writable:
+                self._ensure(scope)
+            self._repositories[scope.key] = Repository(Scoped(self._connection, (scope_id(scope),), self.now))
+        return self._repositories[scope.key]
+
+    def across(self, scopes: Iterable[Scope]) -> Repository:
+        """A repository that reads several scopes at once; its writing methods raise ScopeError."""
+        ids = tuple(sorted({scope_id(each) for each in scopes}))
+        return Repository(Scoped(self._connection, ids, self.now))
+
+    def scopes(self) -> tuple[Scope, ...]:
+        """Every scope that the store knows, by key."""
+        return tuple(sorted(map(Scope, self._keys()), key=lambda each: each.key))
+
+    def matching(self, conditions: Mapping[str, Collection[str | int | bool]]) -> tuple[Scope, ...]:
+        """The scopes whose every field named holds one of the values given for it. No condition matches all."""
+        wanted = {name: {_typed(value) for value in values} for name, values in conditions.items()}
+        return tuple(
+            each
+            for each in self.scopes()
+            if all(
+                name in each.fields and _typed(each.fields[name]) in allowed for name, allowed in wanted.items()
+            )
+        )
+
+    def remove(self, scope: Scope) -> None:
+        """Remove a scope with everything in it."""
+        self._repositories.pop(scope.key, None)
+        self._connection.execute(scope_table.delete().where(scope_table.c.id == scope_id(scope)))
+
+    def _keys(self) -> list[str]:
+        return list(self._connection.execute(select(scope_table.c.key)).scalars())
+
+    def _ensure(self, scope: Scope) -> None:
+        row = {
+            "id": scope_id(scope),
+            "key": scope.key,
+            "fields": scope.fields,
+            "version": 0,
+            "created_at": self.now,
+        }
+        self._connection.execute(insert_function(self._connection)(scope_table).on_conflict_do_nothing(), [row])
+
+
+def _typed(value: str | int | bool) -> tuple[str, str | int | bool]:
+    # True and 1 are equal to Python, and not the same user.
+    return type(value).__name__, value

@@ -1,0 +1,30 @@
+"""What a scope was told to forget, as keyed hashes: the words themselves are kept nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memu.storage.scoped import Group
+from memu.storage.tables import tombstone
+
+__all__ = ["Tombstones"]
+
+
+class Tombstones(Group):
+    """Rows of ``tombstone``."""
+
+    def add(self, key_hashes: Iterable[str]) -> None:
+        """Remember hashes; those known are not written."""
+        new = sorted(set(key_hashes) - self.list())
+        self._scoped.insert_missing(
+            tombstone, [{"key_hash": each, "created_at": self._scoped.now} for each in new]
+        )
+
+    def list(self) -> frozenset[str]:
+        """All hashes."""
+        rows = self._connection.execute(self._scoped.select(tombstone.c.key_hash, of=tombstone))
+        return frozenset(rows.scalars())
+
+    def remove(self, key_hashes: Iterable[str]) -> None:
+        """Drop hashes, so that what they stand for may be remembered again."""
+        self._scoped.delete_ids(tombstone, sorted(set(key_hashes)), "key_hash")
