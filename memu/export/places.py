@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +14,10 @@ from memu.export.markdown import path_url
 from memu.export.snapshot import Citation, SourceKey, TreeSnapshot, sort_workspaces
 from memu.names import slugify
 
-__all__ = ["COPIES", "Places", "copy_paths", "root_url"]
+__all__ = ["COPIES", "Places", "copy_paths", "root_url", "source_url"]
 
 COPIES = "sources"
+_BYTE = re.compile(r"(%(?:25|[89A-F][0-9A-F]))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class Places:
         root = self.roots.get(workspace_id)
         if root is None:
             return None
-        return f"{self._climb(root, at)}/{path_url(path)}"
+        return f"{self._climb(root, at)}/{source_url(path)}"
 
     def link_folder(self, workspace_id: str, path: str, *, at: str) -> str | None:
         """The URL of a folder of sources; None where sources are copied or nothing known lies in it."""
@@ -55,7 +57,7 @@ class Places:
         inside = any(key[0] == workspace_id and key[1].startswith(f"{path}/") for key in self.known)
         if self.copies is not None or root is None or not inside:
             return None
-        return f"{self._climb(root, at)}/{path_url(path)}/"
+        return f"{self._climb(root, at)}/{source_url(path)}/"
 
     def name_source(self, key: SourceKey) -> str:
         """How text names a source: its path, behind its workspace's label where there are several."""
@@ -70,6 +72,11 @@ class Places:
         if "://" in root:
             return root
         return f"{'../' * at.count('/')}{root}"
+
+
+def source_url(path: str) -> str:
+    """A stored path as a link destination; ``%XX`` in it is already a byte that no text could hold."""
+    return "".join(part if number % 2 else path_url(part) for number, part in enumerate(_BYTE.split(path)))
 
 
 def copy_paths(snapshot: TreeSnapshot, copied: Collection[SourceKey]) -> dict[SourceKey, str]:

@@ -132,7 +132,7 @@ def _lead(written: str, sources: list[SourceKey], places: Places, at: str) -> st
     if _SCHEME.match(destination):
         return None if destination.lower().startswith("file:") else written
     path, mark, fragment = destination.partition("#")
-    path = unquote(path.partition("?")[0])
+    path = _stored(path.partition("?")[0])
     for workspace_id, source in sources:
         base = "" if path.startswith("/") else posixpath.dirname(source)
         target = posixpath.normpath(posixpath.join(base, path.lstrip("/"))) if path else source
@@ -146,3 +146,10 @@ def _url_of(key: SourceKey, places: Places, at: str) -> str | None:
     if key in places.known:
         return places.link_source(key, at=at)
     return places.link_folder(*key, at=at)
+
+
+def _stored(path: str) -> str:
+    """A path from a link as rows write it: decoded, but for bytes that are no text."""
+    decoded = unquote(path, errors="surrogateescape")
+    marked = re.sub(r"%(?=25|[89A-F][0-9A-F])", "%25", decoded)
+    return re.sub("[\udc80-\udcff]", lambda match: f"%{ord(match[0]) - 0xDC00:02X}", marked)

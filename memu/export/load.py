@@ -1,0 +1,77 @@
+"""One scope's rows as the input of ``render``, read in a single transaction so that they belong together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from memu.errors import NotFound
+from memu.export.snapshot import Citation, TreePage, TreeSnapshot, TreeSource, TreeWorkspace
+from memu.records import RecallFile, Scope
+from memu.storage.repository import Repository
+
+__all__ = ["load_snapshot", "name_extractor"]
+
+_DEFAULT_EXTRACTOR = "extractive"
+
+
+def load_snapshot(repository: Repository, scope: Scope) -> TreeSnapshot:
+    """Everything that the scope's tree shows.
+
+    Raises:
+        NotFound: nothing was ever stored in this scope.
+    """
+    version = repository.publications.scope_version()
+    if not version:
+        raise NotFound(f"Nothing is stored for {scope}; sync a folder into it first.")
+    workspaces = repository.workspaces.list()
+    return TreeSnapshot(
+        scope=scope,
+        extractor=name_extractor(repository),
+        version=version,
+        workspaces=tuple(TreeWorkspace(id=each.id, name=each.name, root=each.root) for each in workspaces),
+        sources=tuple(
+            TreeSource(
+                workspace_id=each.workspace_id,
+                path=each.path,
+                kind=each.kind,
+                title=each.title,
+                caption=each.caption,
+                state=each.state,
+                reason=each.reason,
+            )
+            for workspace in workspaces
+            for each in repository.resources.of_workspace(workspace.id)
+        ),
+        pages=tuple(_load_page(repository, page) for page in repository.pages.list()),
+    )
+
+
+def name_extractor(repository: Repository) -> str:
+    """What turned the sources into entries, by the last sync of each workspace."""
+    runs = (repository.runs.last(each.id) for each in repository.workspaces.list())
+    return " and ".join(sorted({run.extractor for run in runs if run})) or _DEFAULT_EXTRACTOR
+
+
+def _load_page(repository: Repository, page: RecallFile) -> TreePage:
+    cited: dict[str, list[Citation]] = defaultdict(list)
+    entries = repository.entries.of_page(page.id)
+    for found in entries:
+        cited[found.mark].append(
+            Citation(
+                workspace_id=found.workspace.id,
+                path=found.resource.path,
+                lines=found.entry.lines,
+                place=found.entry.place,
+            )
+        )
+    # Until a page is folded its entries have no mark yet.
+    cited.pop("", None)
+    return TreePage(
+        track=page.track,
+        name=page.name,
+        folded_name=page.folded_name,
+        description=page.description,
+        content=page.content,
+        entries=len(entries),
+        citations={mark: tuple(citations) for mark, citations in sorted(cited.items())},
+    )
