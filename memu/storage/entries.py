@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func
@@ -15,7 +16,6 @@ from memu.storage.rows import (
     ENTRY,
     RESOURCE,
     WORKSPACE,
-    PlacedEntry,
     entry_values,
     to_entry,
     to_resource,
@@ -29,6 +29,21 @@ __all__ = ["Entries", "PlacedEntry"]
 _RESOURCE_AT = len(ENTRY)
 _WORKSPACE_AT = _RESOURCE_AT + len(RESOURCE)
 _MARK_AT = _WORKSPACE_AT + len(WORKSPACE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedEntry:
+    """An entry and the source it stands in.
+
+    Where a page was asked for, ``mark`` is its footnote for the entry and ``spelling`` the name that the source
+    gives the page.
+    """
+
+    entry: RecallEntry
+    resource: Resource
+    workspace: Workspace
+    mark: str = ""
+    spelling: str = ""
 
 
 class Entries(Group):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,17 +21,32 @@ from memu.storage.engine import store_path, writing
 if TYPE_CHECKING:
     from alembic.config import Config
 
-__all__ = ["HEAD", "check", "current", "migrations_folder", "prepare", "upgrade"]
-
-# The newest revision, and those before it, oldest first; a test holds them against the scripts.
-HEAD = "0001"
-_OLDER: tuple[str, ...] = ()
+__all__ = ["SHIPPED", "Revisions", "check", "current", "prepare", "upgrade"]
 
 _ADVISORY_LOCK = 0x6D656D75
 _WAL_SECONDS = 30.0
 
 
-def prepare(engine: Engine, *, migrate: bool) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revisions:
+    """The schemas that this memu knows: the newest, those before it (oldest first), and their scripts."""
+
+    head: str
+    older: tuple[str, ...]
+    folder: Path
+
+
+def _find_scripts() -> Path:
+    """Inside the installed package, or at the top of a checkout."""
+    installed = Path(__file__).with_name("migrations")
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "alembic"
+
+
+# Named here so that opening a store needs no look at the scripts; a test holds the two together.
+SHIPPED = Revisions(head="0001", older=(), folder=_find_scripts())
+
+
+def prepare(engine: Engine, *, migrate: bool, revisions: Revisions = SHIPPED) -> None:
     """Make the store ready to use: an embedded one is made or upgraded if ``migrate``, any other only checked.
 
     Raises:
@@ -43,11 +59,11 @@ def prepare(engine: Engine, *, migrate: bool) -> None:
         raise StoreError(f"There is no store at {path}; sync a folder first, or name another with --db.")
     if path is not None:
         _keep_a_write_ahead_log(engine)
-    if current(engine) == HEAD:
+    if current(engine) == revisions.head:
         return
     if embedded and migrate:
-        upgrade(engine)
-    check(engine)
+        upgrade(engine, revisions)
+    check(engine, revisions)
 
 
 def current(engine: Engine) -> str | None:
@@ -56,16 +72,16 @@ def current(engine: Engine) -> str | None:
         return _revision(connection)
 
 
-def check(engine: Engine) -> None:
+def check(engine: Engine, revisions: Revisions = SHIPPED) -> None:
     """Make sure that the store's tables are this version's.
 
     Raises:
         SchemaOutdated: ``memu db upgrade`` is needed. SchemaTooNew: a newer memu made the store.
     """
-    _check_revision(current(engine))
+    _check_revision(current(engine), revisions)
 
 
-def upgrade(engine: Engine) -> str | None:
+def upgrade(engine: Engine, revisions: Revisions = SHIPPED) -> str | None:
     """Bring the store to the newest revision, whole or not at all; returns the revision it had before.
 
     Whoever comes second waits, then finds nothing to do. A SQLite file of an older version is copied first to
@@ -81,33 +97,29 @@ def upgrade(engine: Engine) -> str | None:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
             before = _revision(connection)
-            if before == HEAD:
+            if before == revisions.head:
                 return before
             if before is None:
                 _refuse_foreign_tables(connection)
-            elif before not in _OLDER:
-                _check_revision(before)
+            elif before not in revisions.older:
+                _check_revision(before, revisions)
             else:
-                _back_up(engine)
-            _run_scripts(connection)
+                _back_up(engine, revisions.head)
+            _run_scripts(connection, revisions.folder)
             return before
 
 
-def migrations_folder() -> Path:
-    """Where the scripts are: inside the installed package, or at the top of a checkout."""
-    installed = Path(__file__).with_name("migrations")
-    return installed if installed.is_dir() else Path(__file__).parents[2] / "alembic"
-
-
-def _check_revision(revision: str | None) -> None:
-    if revision == HEAD:
+def _check_revision(revision: str | None, revisions: Revisions) -> None:
+    if revision == revisions.head:
         return
     if revision is None:
         raise SchemaOutdated("The store has no tables yet; run `memu db upgrade` to make them.")
-    if revision in _OLDER:
-        raise SchemaOutdated(f"The store is of schema {revision}, this memu needs {HEAD}; run `memu db upgrade`.")
+    if revision in revisions.older:
+        raise SchemaOutdated(
+            f"The store is of schema {revision}, this memu needs {revisions.head}; run `memu db upgrade`."
+        )
     raise SchemaTooNew(
-        f"The store is of schema {revision}, newer than the {HEAD} that this memu knows; install a newer memu."
+        f"The store is of schema {revision}, newer than this memu's {revisions.head}; install a newer memu."
     )
 
 
@@ -152,12 +164,12 @@ def _keep_a_write_ahead_log(engine: Engine) -> None:
                 return
 
 
-def _back_up(engine: Engine) -> None:
+def _back_up(engine: Engine, head: str) -> None:
     """Copy an embedded store beside itself. The write lock is held: the copy is what the upgrade begins with."""
     path = store_path(engine.url)
     if path is None:
         return
-    target = path.with_name(f"{path.name}.before-{HEAD}")
+    target = path.with_name(f"{path.name}.before-{head}")
     partial = target.with_name(f"{target.name}.part")
     partial.unlink(missing_ok=True)
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as copy:
@@ -165,17 +177,17 @@ def _back_up(engine: Engine) -> None:
     partial.replace(target)
 
 
-def _run_scripts(connection: Connection) -> None:
+def _run_scripts(connection: Connection, folder: Path) -> None:
     from alembic import command
 
-    command.upgrade(_configure(connection), "head")
+    command.upgrade(_configure(connection, folder), "head")
 
 
-def _configure(connection: Connection) -> Config:
+def _configure(connection: Connection, folder: Path) -> Config:
     from alembic.config import Config
 
     config = Config()
     # Percent signs in a path would be read as the configuration's own.
-    config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
     config.attributes["connection"] = connection
     return config

@@ -3,57 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select
 
-from memu.records import Passage, RecallEntry, Resource, Track
+from memu.records import Passage
 from memu.storage.engine import by_code_point
 from memu.storage.ids import new_id
 from memu.storage.matching import match_in_order
-from memu.storage.rows import ENTRY, PASSAGE, RESOURCE, passage_values, to_entry, to_passage, to_resource
+from memu.storage.owners import FoundPassage, find_owners
+from memu.storage.rows import PASSAGE, passage_values, to_passage
 from memu.storage.scoped import Group, chunks, linked
 from memu.storage.tables import (
     passage,
     passage_vector,
     posting,
     recall_entry,
-    recall_file,
-    recall_file_entry,
-    resource,
 )
 from memu.storage.vectors import VectorRow
 from memu.storage.words import IndexedPassage, index_passage
 
-__all__ = ["FoundPassage", "PageName", "Passages"]
+__all__ = ["Passages"]
 
 NewPassage = Passage | IndexedPassage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageName:
-    """A page without its content."""
-
-    id: str
-    track: Track
-    folded_name: str
-    name: str
-    description: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundPassage:
-    """A passage with what it belongs to.
-
-    ``resource`` is the source of a source's or an entry's passage; ``entry`` is set for an entry's passage;
-    ``pages`` is the page that owns it, or the pages that rest on its entry, by (track, folded name).
-    """
-
-    passage: Passage
-    resource: Resource | None = None
-    entry: RecallEntry | None = None
-    pages: tuple[PageName, ...] = ()
 
 
 class Passages(Group):
@@ -132,10 +104,7 @@ class Passages(Group):
 
     def hydrate(self, ids: Sequence[str]) -> dict[str, FoundPassage]:
         """Id → passage with its owners, in the order of ``ids``; ids that are gone are left out."""
-        found: dict[str, FoundPassage] = {}
-        for piece in chunks(ids):
-            found.update(self._hydrate(piece))
-        return {each: found[each] for each in ids if each in found}
+        return find_owners(self._scoped, ids)
 
     def _replace(
         self,
@@ -201,58 +170,6 @@ class Passages(Group):
         )
         hidden = select(recall_entry.c.id).where(linked(passage, "entry_id", recall_entry), ~recall_entry.c.shown)
         return self._scoped.select(*columns, of=passage).where(~vectors.exists(), ~hidden.exists())
-
-    def _hydrate(self, ids: Sequence[str]) -> dict[str, FoundPassage]:
-        rows = self._connection.execute(self._scoped.select(*PASSAGE, of=passage).where(passage.c.id.in_(ids)))
-        passages = [to_passage(row) for row in rows]
-        entries = self._entries([each.entry_id for each in passages if each.entry_id])
-        sources = {each.resource_id for each in passages if each.resource_id}
-        resources = self._resources(sorted(sources | {entry.resource_id for entry in entries.values()}))
-        pages = self._pages(list(entries), [each.file_id for each in passages if each.file_id])
-        found: dict[str, FoundPassage] = {}
-        for each in passages:
-            entry = entries.get(each.entry_id or "")
-            found[each.id] = FoundPassage(
-                passage=each,
-                entry=entry,
-                resource=resources.get(entry.resource_id if entry else each.resource_id or ""),
-                pages=tuple(pages.get(each.file_id or each.entry_id or "", ())),
-            )
-        return found
-
-    def _entries(self, ids: Sequence[str]) -> dict[str, RecallEntry]:
-        statement = self._scoped.select(*ENTRY, of=recall_entry).where(recall_entry.c.id.in_(ids))
-        return {row[0]: to_entry(row) for row in self._connection.execute(statement)}
-
-    def _resources(self, ids: Sequence[str]) -> dict[str, Resource]:
-        statement = self._scoped.select(*RESOURCE, of=resource).where(resource.c.id.in_(ids))
-        return {row[0]: to_resource(row) for row in self._connection.execute(statement)}
-
-    def _pages(self, entry_ids: Sequence[str], file_ids: Sequence[str]) -> dict[str, list[PageName]]:
-        """Owner (an entry's or a page's id) → pages, sorted."""
-        page = recall_file.c
-        columns = (page.id, page.track, page.folded_name, page.name, page.description)
-        owned = self._scoped.select(page.id, *columns, of=recall_file).where(page.id.in_(file_ids))
-        rested = (
-            self._scoped.select(recall_file_entry.c.entry_id, *columns, of=recall_file)
-            .join(recall_file_entry, linked(recall_file_entry, "file_id", recall_file))
-            .where(recall_file_entry.c.entry_id.in_(entry_ids))
-        )
-        found: dict[str, list[PageName]] = {}
-        for statement in (owned, rested):
-            for owner, each, track, folded_name, name, description in self._connection.execute(statement):
-                found.setdefault(owner, []).append(
-                    PageName(
-                        id=each,
-                        track=Track(track),
-                        folded_name=folded_name,
-                        name=name,
-                        description=description,
-                    )
-                )
-        for pages in found.values():
-            pages.sort(key=lambda each: (each.track.value, each.folded_name))
-        return found
 
 
 def _bare(new: NewPassage) -> Passage:

@@ -6,7 +6,6 @@ A record is made from a plain sequence of values, so that one joined row can hol
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -35,7 +34,6 @@ __all__ = [
     "RESOURCE",
     "RUN",
     "WORKSPACE",
-    "PlacedEntry",
     "entry_values",
     "passage_values",
     "resource_values",
@@ -50,21 +48,6 @@ __all__ = [
 
 Values = Sequence[Any]
 Columns = tuple[ColumnElement[Any], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedEntry:
-    """An entry and the source it stands in.
-
-    Where a page was asked for, ``mark`` is its footnote for the entry and ``spelling`` the name that the source
-    gives the page.
-    """
-
-    entry: RecallEntry
-    resource: Resource
-    workspace: Workspace
-    mark: str = ""
-    spelling: str = ""
 
 
 def _columns(table: Any, names: str) -> Columns:
