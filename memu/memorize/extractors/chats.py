@@ -16,6 +16,7 @@ from dataclasses import replace
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.candidate import Candidate, Extraction
 from memu.memorize.extractors.cue_words import load_phrases
+from memu.memorize.extractors.imperatives import is_imperative
 from memu.memorize.extractors.memory_types import classify_personal
 from memu.memorize.extractors.noise import is_noise
 from memu.memorize.extractors.quotes import bound_slice, quote
@@ -66,7 +67,7 @@ def _extract_said(document: Document, block: Block, dropped: Counter[str]) -> li
         return []
     statements: list[Slice] = []
     for line in _prose_lines(block.text):
-        statements += _group(block.text, line, dropped)
+        statements += _group(block.text, line, dropped, document.kind)
         if len(statements) > _MAX_PER_TURN:
             dropped["long_turn"] += 1
             break
@@ -89,12 +90,12 @@ def _typed(candidate: Candidate) -> Candidate:
     return replace(candidate, memory_type=classify_personal(candidate.text))
 
 
-def _group(text: str, line: Slice, dropped: Counter[str]) -> list[Slice]:
+def _group(text: str, line: Slice, dropped: Counter[str], kind: Kind) -> list[Slice]:
     """The kept sentences of one line; neighbours joined while they stay within one statement's words."""
     groups: list[Slice] = []
     open_group: Slice | None = None
     for sentence in split_sentences(line.text):
-        reason = _why_dropped(sentence.text)
+        reason = _why_dropped(sentence.text) or _find_task(sentence.text, kind)
         if reason is not None:
             dropped[reason] += 1
             groups += [open_group] if open_group else []
@@ -128,6 +129,13 @@ def _why_dropped(sentence: str) -> str | None:
     if load_phrases("requests").open(sentence) or load_phrases("requests").open(rest):
         return "request"
     return "remark" if load_phrases("remarks").open(sentence) else None
+
+
+def _find_task(sentence: str, kind: Kind) -> str | None:
+    """What an agent is told to do now is over once it is done; what holds from now on is kept."""
+    if kind is not Kind.SESSION or load_phrases("lasting").are_in(sentence):
+        return None
+    return "task" if is_imperative(sentence) else None
 
 
 def _gives_name(text: str) -> bool:

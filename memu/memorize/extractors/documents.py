@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.candidate import BlockForm, Candidate, Extraction
 from memu.memorize.extractors.cue_words import load_phrases
-from memu.memorize.extractors.memory_types import classify_statement, has_date, has_number
-from memu.memorize.extractors.noise import is_noise, strip_markup
+from memu.memorize.extractors.memory_types import classify_written, has_date, has_number
+from memu.memorize.extractors.noise import is_bare_code, is_noise, is_spoken_heading, strip_markup
 from memu.memorize.extractors.quotes import bound_slice, order_by_source, quote
 from memu.memorize.extractors.sections import (
     Section,
@@ -93,10 +93,15 @@ def _to_candidate(document: Document, section: Section, sentence: _Sentence) -> 
             happened_at=sentence.block.time or document.happened_at,
         ),
     )
-    memory_type = classify_statement(made.text)
-    if is_decision(section) and memory_type is MemoryType.KNOWLEDGE:
-        memory_type = MemoryType.DECISION
-    return replace(made, memory_type=memory_type)
+    return replace(made, memory_type=_classify(section, made.text))
+
+
+def _classify(section: Section, text: str) -> MemoryType:
+    if is_decision(section):
+        return MemoryType.DECISION
+    if section.is_under(load_phrases("action_headings")):
+        return MemoryType.ACTION
+    return classify_written(text)
 
 
 def _score_sentences(section: Section, dropped: Counter[str]) -> Iterator[_Sentence]:
@@ -109,9 +114,9 @@ def _score_sentences(section: Section, dropped: Counter[str]) -> Iterator[_Sente
             continue
         pieces = tuple(_pieces(block))
         in_list = block.kind in {BlockKind.BULLET, BlockKind.STEP}
-        label = label_block(block, lead_in if in_list else "")
+        label = label_block(block, lead_in if in_list or is_bare_code(block.text) else "")
         for at, piece in enumerate(pieces):
-            reason = _why_dropped(piece.text)
+            reason = "bare_code" if label == heading and is_bare_code(piece.text) else _why_dropped(piece.text)
             if reason is not None:
                 dropped[reason] += 1
                 continue
@@ -141,7 +146,7 @@ def _why_dropped(text: str) -> str | None:
         return "noise"
     if instructs_model(text):
         return "instructs_model"
-    if _ENDS_OPEN.search(text):
+    if _ENDS_OPEN.search(text) or is_spoken_heading(text):
         return "lead_in"
     if count_words(strip_markup(text)) < 3:
         return "short"
@@ -157,9 +162,12 @@ def _score(text: str, *, leads: bool, opens: bool, in_list: bool, labelled: bool
     score -= 2 * (load_phrases("anaphora").open(text) and not opens)
     score -= 3 * (_QUESTION.search(text) is not None)
     score -= 2 * (words < 6 and not labelled) + (words < 4) + (words > _LONG_SENTENCE)
+    # A list that explains place holders ("`<stack>` is the …") says nothing away from its command.
+    score -= 2 * text.startswith(("`<", "<"))
     return score
 
 
 def _find_lead_in(piece: Slice) -> str:
     """The sentence that opens a list ("The steps are:"), as it reads."""
-    return strip_markup(piece.text) if _ENDS_OPEN.search(piece.text) else ""
+    opens = _ENDS_OPEN.search(piece.text) or is_spoken_heading(piece.text)
+    return strip_markup(piece.text) if opens else ""

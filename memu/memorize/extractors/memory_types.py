@@ -7,7 +7,7 @@ import re
 from memu.memorize.extractors.cue_words import load_phrases
 from memu.records import MemoryType
 
-__all__ = ["classify_personal", "classify_statement", "has_date", "has_number"]
+__all__ = ["classify_personal", "classify_statement", "classify_written", "has_date", "has_number"]
 
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
@@ -43,9 +43,16 @@ def classify_personal(text: str) -> MemoryType:
 
 
 def classify_statement(text: str) -> MemoryType:
-    """The type of a statement in a document or a meeting."""
+    """The type of something that a person says will be done, was decided or is so."""
     if load_phrases("decisions").are_in(text):
         return MemoryType.DECISION
     if load_phrases("actions").are_in(text):
         return MemoryType.ACTION
+    return classify_written(text)
+
+
+def classify_written(text: str) -> MemoryType:
+    """The type of a document's sentence. Documents speak of the future throughout, so that shows no action."""
+    if load_phrases("decisions").are_in(text):
+        return MemoryType.DECISION
     return MemoryType.EVENT if has_date(text) else MemoryType.KNOWLEDGE

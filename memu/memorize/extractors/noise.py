@@ -13,9 +13,10 @@ from memu.memorize.extractors.cue_words import load_phrases, load_source_words
 from memu.memorize.sentences import count_words
 from memu.records import Kind
 
-__all__ = ["find_source_noise", "is_noise", "strip_markup"]
+__all__ = ["find_source_noise", "has_words", "is_bare_code", "is_noise", "is_spoken_heading", "strip_markup"]
 
 _HEAD_CHARS = 2000
+_TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst", ".mdx", ".html"})
 _IMAGE = re.compile(r"!\[[^\]\n]{0,300}\](?:\([^)\n]{0,500}\)|\[[^\]\n]{0,200}\])")
 _LINK = re.compile(
     r"\[([^\]\n]{1,300})\](?:\([^)\n]{0,500}\)|\[[^\]\n]{0,200}\])|<?https?://[^\s>]+>?|\[\[[^\]\n]+\]\]"
@@ -24,6 +25,8 @@ _LINK_TEXT = re.compile(r"\[([^\]\n]{1,300})\](?:\([^)\n]{0,500}\)|\[[^\]\n]{0,2
 _HTML_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,400}>|<!--.{0,2000}?-->", re.DOTALL)
 _DEFINITION = re.compile(r"^\[[^\]\n]+\]:\s*\S+")
 _LABEL = re.compile(r"^[\s*_>-]*([^:：\n]{2,24})\s*[*_]*\s*[:：]\s*[*_]*\s*(\S.{0,80})?$")
+_BOLD_LINE = re.compile(r"(\*\*|__)[^*\n]{1,120}[^*\n.!?。！？]\1[:：]?")
+_CODE_SPAN = re.compile(r"``[^\n]+?``|`[^`\n]+`")
 _LETTER = re.compile(r"[^\W\d_]")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$|^[\s|:+=-]+$")
 _DIRECTIVE = re.compile(r"^(?:\.\. |:[\w-]+:|\{[%{#]|@[\w./~-]+$|---+$|\+\+\+$)")
@@ -46,6 +49,21 @@ def is_noise(text: str) -> bool:
     return _is_metadata(line)
 
 
+def is_bare_code(text: str) -> bool:
+    """Whether ``text`` is nothing but code spans ("`app-apt` `app-mongo`")."""
+    return "`" in text and count_words(re.sub(r"[\W_]+", " ", _CODE_SPAN.sub(" ", text))) == 0
+
+
+def has_words(text: str) -> bool:
+    """Whether letters are left when pictures and tags are taken out."""
+    return _LETTER.search(_HTML_TAG.sub(" ", _IMAGE.sub(" ", text))) is not None
+
+
+def is_spoken_heading(text: str) -> bool:
+    """Whether ``text`` is a short line set wholly in bold, which stands for a heading."""
+    return _BOLD_LINE.fullmatch(text.strip()) is not None and count_words(text) <= 8
+
+
 def _is_metadata(line: str) -> bool:
     if load_phrases("statuses").name(line):
         return True
@@ -60,10 +78,12 @@ def strip_markup(text: str) -> str:
 
 
 def find_source_noise(document: Document, path: str) -> str | None:
-    """Why this whole source is no memory ("licence", "lock_file", "template", "code_of_conduct"), or None."""
+    """Why this whole source is no memory ("licence", "lock_file", "template", …), or None."""
     pure = PurePosixPath(path.casefold())
     if _is_lock(pure):
         return "lock_file"
+    if document.kind is Kind.DOCUMENT and pure.name.startswith(".") and pure.suffix not in _TEXT_SUFFIXES:
+        return "configuration"
     if pure.stem in load_source_words("conduct_names"):
         return "code_of_conduct"
     if document.kind is not Kind.CODE and _is_named(pure, load_source_words("licence_names")):

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.candidate import BlockForm, Candidate
 from memu.memorize.extractors.cue_words import load_phrases, load_source_words
-from memu.memorize.extractors.noise import is_noise, strip_markup
+from memu.memorize.extractors.imperatives import count_commands, is_imperative
+from memu.memorize.extractors.noise import has_words, is_noise
 from memu.memorize.extractors.quotes import bound, cut_fence, form_of, quote
 from memu.memorize.extractors.sections import Section, clean_heading, is_decision
 from memu.records import MemoryType, Track
@@ -24,15 +25,7 @@ _MIN_STEPS = 3
 _MAX_FENCE_PIECES = 3
 _MAX_PER_SECTION = 60
 _LISTED = frozenset({BlockKind.STEP, BlockKind.BULLET})
-_OPENERS = re.compile(
-    r"^(?:\([^)]{0,40}\)\s*|\[[ xX]\]\s*"
-    r"|(?:first|second|third|then|next|now|finally|lastly|afterwards|also|optionally|again|once \w+,"
-    r"|zuerst|dann|danach|anschließend|primero|luego|después|finalmente|首先|然后|接着|最后|再)[,，:]?\s+)+",
-    re.IGNORECASE,
-)
-_PROMPT = re.compile(r"^\s*(?:\$|%|>|#|PS [^>]*>|\w+@[\w.-]+[:~][^$#]*[$#])\s+(?=\S)")
 _GERUND = re.compile(r"^([A-Za-z]{3,}ing)\s+\S")
-_FIRST_WORD = re.compile(r"^\W*([\w'’-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +35,7 @@ class _Signs:
     steps: int
     imperative_steps: int
     imperatives: int
+    prose: int
     shell_fences: int
     command_lines: int
     howto: bool
@@ -49,17 +43,17 @@ class _Signs:
 
 def is_procedure(section: Section, title: str) -> bool:
     """Whether the section tells how something is done."""
-    if is_decision(section) or section.is_under(load_phrases("skipped_headings")):
+    if is_decision(section) or section.is_under(load_phrases("skipped_headings", "note_headings")):
         return False
     signs = _read_signs(section, title)
     if signs.steps >= _MIN_STEPS:
         half = 2 * signs.imperative_steps >= signs.steps
-        return half or (signs.howto and signs.imperative_steps > 0) or signs.shell_fences >= 2
+        return half or ((signs.howto or signs.shell_fences > 1) and signs.imperative_steps > 0)
     if signs.howto and signs.shell_fences:
         return signs.imperatives > 0 or signs.command_lines > 1
-    return (signs.shell_fences >= 2 and signs.imperatives >= 2) or (
-        signs.shell_fences >= 3 and signs.imperatives >= 1
-    )
+    # Commands that are each introduced by an instruction; the examples of a reference are not.
+    introduced = signs.imperatives >= signs.shell_fences and 2 * signs.imperatives >= signs.prose
+    return signs.shell_fences >= 2 and introduced
 
 
 def name_procedure(section: Section, title: str) -> str:
@@ -99,7 +93,7 @@ def _quote_block(block: Block, like: Candidate, dropped: Counter[str]) -> list[C
         if pieces is None or len(pieces) > _MAX_FENCE_PIECES:
             dropped["long_fence"] += 1
             return []
-    elif block.kind is BlockKind.TABLE or (is_noise(block.text) and not _is_command(block.text)):
+    elif block.kind is BlockKind.TABLE or not (has_words(block.text) or "`" in block.text):
         dropped["noise"] += 1
         return []
     else:
@@ -116,10 +110,11 @@ def _read_signs(section: Section, title: str) -> _Signs:
     named = section.heading[-1] if section.heading else title
     return _Signs(
         steps=len(real),
-        imperative_steps=sum(_is_imperative(block.text) for block in real),
-        imperatives=sum(_is_imperative(block.text) and not is_noise(block.text) for block in prose),
+        imperative_steps=sum(is_imperative(block.text) for block in real),
+        imperatives=sum(is_imperative(block.text) and not is_noise(block.text) for block in prose),
+        prose=len(prose),
         shell_fences=len(shells),
-        command_lines=sum(_count_commands(block.text) for block in shells),
+        command_lines=sum(count_commands(block.text) for block in shells),
         howto=_is_howto(named),
     )
 
@@ -131,38 +126,11 @@ def _is_howto(heading: str) -> bool:
     gerund = _GERUND.match(name)
     if gerund and not load_phrases("not_gerunds").name(gerund.group(1)):
         return True
-    return _is_imperative(name) and len(name.split()) > 1
-
-
-def _is_imperative(text: str) -> bool:
-    """Whether ``text`` begins like an instruction: a verb of the list, or a command."""
-    plain = _OPENERS.sub("", strip_markup(text))
-    word = _FIRST_WORD.match(plain)
-    if word is None:
-        return False
-    if load_phrases("imperatives").name(word.group(1)) or _is_command(text):
-        return True
-    return not plain[:1].isascii() and load_phrases("imperatives").open(plain[:4])
-
-
-def _is_command(text: str) -> bool:
-    """Whether ``text`` is a code span or line that a shell would run."""
-    line = text.strip()
-    if not line.startswith("`"):
-        return False
-    return _count_commands(line.strip("`").split("`")[0]) > 0
+    # "GET requests" is a noun, and Chinese verbs at the head of a heading mostly are.
+    return len(name.split()) > 1 and name.isascii() and not name.split()[0].isupper() and is_imperative(name)
 
 
 def _is_shell(block: Block) -> bool:
     if block.language in load_source_words("shells"):
-        return _count_commands(block.text) > 0
-    return block.language in {"", "text", "none"} and _count_commands(block.text) > 0
-
-
-def _count_commands(text: str) -> int:
-    count = 0
-    for line in text.split("\n"):
-        bare = _PROMPT.sub("", line).strip()
-        first = bare.split(maxsplit=1)[0] if bare else ""
-        count += first in load_source_words("commands") or (first.startswith("./") and len(first) > 2)
-    return count
+        return count_commands(block.text) > 0
+    return block.language in {"", "text", "none"} and count_commands(block.text) > 0

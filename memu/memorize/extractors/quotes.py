@@ -97,6 +97,9 @@ def cut_fence(text: str) -> tuple[Slice, ...] | None:
             start = at
         end, at = stop, stop + 1
     pieces.append(_span(text, start, end))
+    if "\n" not in text:
+        # The indentation of a single line carries no meaning.
+        return tuple(bound(text))
     return tuple(piece for piece in pieces if piece.text.strip())
 
 

@@ -92,7 +92,7 @@ def label_block(block: Block, lead_in: str = "") -> str:
     """What stands in front of a quote: the heading path, then the parent bullet or the list's lead-in if short."""
     heading = join_heading(block.heading)
     above = strip_markup(block.parent or lead_in).rstrip(" :：")
-    if not above or len(above) > _MAX_ABOVE:
+    if not above or len(above) > _MAX_ABOVE or heading.endswith(above):
         return heading
     return f"{heading}{HEADING_JOINT}{above}" if heading else above
 
