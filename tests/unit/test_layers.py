@@ -28,7 +28,8 @@ MAY_IMPORT = {
     "settings": {"errors", "records"},
     "service": WORDS | ROOMS | ROADS | {"settings"},
     "sync": WORDS | ROOMS | ROADS | {"settings", "service"},
-    "cli": {"service", "settings", "records", "errors", "memu"},
+    "schema": {"errors", "records", "settings", "storage"},
+    "cli": {"service", "schema", "settings", "records", "errors", "memu"},
     "__main__": {"cli"},
     "memu": {"errors", "records", "workflow", "settings", "memorize", "service"},
 }

@@ -1,0 +1,80 @@
+"""The schema of a store, for whoever runs it: which version it has, and bringing it up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Engine
+from sqlalchemy.engine import URL
+
+from memu.errors import StoreError
+from memu.settings import locate_store
+from memu.storage import migrate
+from memu.storage.engine import make_engine, parse_url, store_path
+from memu.storage.failures import translated
+
+__all__ = ["SchemaVersion", "check_schema", "read_schema", "upgrade_schema"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaVersion:
+    """The revision that a store had when it was looked at (None: no tables) and the one this memu needs."""
+
+    store: str
+    found: str | None
+    wanted: str
+
+
+def read_schema(db: str | None) -> SchemaVersion:
+    """The version of the store ``db``; without one, of the nearest store upwards.
+
+    Raises:
+        StoreError: there is none, or it does not answer.
+    """
+    with _engine(db) as engine:
+        return _version(engine, migrate.current(engine))
+
+
+def check_schema(db: str | None) -> SchemaVersion:
+    """As :func:`read_schema`, for a store whose version is right.
+
+    Raises:
+        SchemaOutdated: ``memu db upgrade`` is needed. SchemaTooNew: a newer memu made the store.
+    """
+    with _engine(db) as engine:
+        migrate.check(engine)
+        return _version(engine, migrate.current(engine))
+
+
+def upgrade_schema(db: str | None) -> SchemaVersion:
+    """Bring the store up to date, whole or not at all; tells the version that it had before.
+
+    Raises:
+        SchemaTooNew: a newer memu made the store. StoreError: it holds tables that are not memu's.
+    """
+    with _engine(db, must_exist=False) as engine:
+        return _version(engine, migrate.upgrade(engine))
+
+
+@contextmanager
+def _engine(db: str | None, *, must_exist: bool = True) -> Iterator[Engine]:
+    # A URL as a value, not as text: a folder's name may hold what a URL would read as its query.
+    url = parse_url(db) if db else URL.create("sqlite+pysqlite", database=str(locate_store(Path.cwd())))
+    path = store_path(url)
+    # Looking at a SQLite file that is not there would make it.
+    if must_exist and path is not None and not path.is_file():
+        raise StoreError(f"There is no store at {path}; `memu db upgrade` or a first sync makes it.")
+    engine = make_engine(url)
+    try:
+        with translated(url):
+            yield engine
+    finally:
+        engine.dispose()
+
+
+def _version(engine: Engine, found: str | None) -> SchemaVersion:
+    store = engine.url.render_as_string(hide_password=True)
+    return SchemaVersion(store=store, found=found, wanted=migrate.SHIPPED.head)
