@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, func, select
 
@@ -14,6 +15,8 @@ from memu.storage.scoped import Group, chunks, linked
 from memu.storage.tables import recall_entry, recall_file, recall_file_entry, resource
 
 __all__ = ["Pages"]
+
+_LINK = tuple(recall_file_entry.c[name] for name in ("file_id", "entry_id", "mark", "spelling"))
 
 
 class Pages(Group):
@@ -147,15 +150,15 @@ class Pages(Group):
         if written:
             self._scoped.bump()
 
-    def links_of_workspace(self, workspace_id: str) -> tuple[tuple[str, str], ...]:
-        """(entry id, page id) of every link from a workspace's entries, sorted."""
+    def links_of_workspace(self, workspace_id: str) -> tuple[RecallFileEntry, ...]:
+        """Every link from a workspace's entries, by (entry id, page id)."""
         statement = (
-            self._scoped.select(recall_file_entry.c.entry_id, recall_file_entry.c.file_id, of=recall_file_entry)
+            self._scoped.select(*_LINK, of=recall_file_entry)
             .join(recall_entry, linked(recall_file_entry, "entry_id", recall_entry))
             .join(resource, linked(recall_entry, "resource_id", resource))
             .where(resource.c.workspace_id == workspace_id)
         )
-        return tuple(sorted((entry, page) for entry, page in self._connection.execute(statement)))
+        return _to_links(self._connection.execute(statement))
 
     def set_marks(self, file_id: str, marks: Mapping[str, str]) -> None:
         """Set the footnote mark of each of the page's entries named; equal ones are not written."""
@@ -174,14 +177,8 @@ class Pages(Group):
 
     def entries_of(self, file_id: str) -> tuple[RecallFileEntry, ...]:
         """The links of one page, by entry id."""
-        link = recall_file_entry.c
-        columns = (link.file_id, link.entry_id, link.mark, link.spelling)
-        statement = self._scoped.select(*columns, of=recall_file_entry).where(link.file_id == file_id)
-        found = (
-            RecallFileEntry(file_id=page, entry_id=entry, mark=mark, spelling=spelling)
-            for page, entry, mark, spelling in self._connection.execute(statement)
-        )
-        return tuple(sorted(found, key=lambda each: each.entry_id))
+        statement = self._scoped.select(*_LINK, of=recall_file_entry)
+        return _to_links(self._connection.execute(statement.where(recall_file_entry.c.file_id == file_id)))
 
     def pages_of_entries(self, entry_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Entry id → the pages that rest on it; entries on no page are left out."""
@@ -206,3 +203,11 @@ class Pages(Group):
     def _first(self, wanted: ColumnElement[bool]) -> RecallFile | None:
         row = self._connection.execute(self._scoped.select(*PAGE, of=recall_file).where(wanted)).first()
         return to_page(row) if row else None
+
+
+def _to_links(rows: Iterable[Any]) -> tuple[RecallFileEntry, ...]:
+    found = (
+        RecallFileEntry(file_id=page, entry_id=entry, mark=mark, spelling=spelling)
+        for page, entry, mark, spelling in rows
+    )
+    return tuple(sorted(found, key=lambda each: (each.entry_id, each.file_id)))

@@ -114,10 +114,11 @@ class Resources(Group):
         self._scoped.update_ids(resource, [(resource_id, {"path": new_path, "updated_at": self._scoped.now})])
         self._scoped.bump()
 
-    def restat(self, rows: Iterable[tuple[str, int, int]]) -> None:
-        """Set (id, size, mtime_ns) of sources whose contents were found unchanged."""
+    def restat(self, rows: Iterable[tuple[str, int, int]], seen: datetime) -> None:
+        """Set (id, size, mtime_ns) of sources whose contents, as ``seen`` at that time, were found unchanged."""
         self._scoped.update_ids(
-            resource, [(each, {"size": size, "mtime_ns": mtime_ns}) for each, size, mtime_ns in rows]
+            resource,
+            [(each, {"size": size, "mtime_ns": mtime_ns, "tried_at": seen}) for each, size, mtime_ns in rows],
         )
 
     def remove(self, ids: Sequence[str]) -> None:
