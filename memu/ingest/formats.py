@@ -1,4 +1,4 @@
-"""Files that are not read as text, and why: by mode, size and suffix before they are opened, by first bytes after."""
+"""Files that are not read as text, and why: by mode, size and suffix, and by their first bytes."""
 
 from __future__ import annotations
 
