@@ -1,0 +1,70 @@
+"""An entry as a page needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from memu.memorize.assign.series import place_in_series
+from memu.records import RecallEntry, Resource
+
+__all__ = ["PageEntry"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageEntry:
+    """One entry with what is known of its source.
+
+    workspace: what orders the workspaces of one scope among one another (name or root); it is never shown.
+    section: a part of the source that the extractor named, shown under the source's title where it differs.
+    series, date: the dated series that the source belongs to and its date there, else None.
+    """
+
+    id: str
+    workspace: str
+    path: str
+    title: str
+    ordinal: int
+    text: str
+    text_key: str
+    line: int = 0
+    label: str = ""
+    block: str = "bullet"
+    section: str | None = None
+    series: str | None = None
+    date: str | None = None
+
+    @classmethod
+    def of(cls, entry: RecallEntry, resource: Resource, workspace: str) -> Self:
+        """The page's view of a stored entry and its source."""
+        place = place_in_series(resource.path, resource.kind, resource.facts)
+        return cls(
+            id=entry.id,
+            workspace=workspace,
+            path=resource.path,
+            title=resource.title,
+            ordinal=entry.ordinal,
+            text=entry.text,
+            text_key=entry.text_key,
+            line=entry.lines.start if entry.lines else 0,
+            label=entry.label,
+            block=entry.block,
+            section=entry.section,
+            series=place.key if place else None,
+            date=place.date if place else None,
+        )
+
+    @property
+    def place_key(self) -> tuple[str, str, int, int]:
+        """Where it stands: by workspace, path, line, then the order of extraction."""
+        return self.workspace, self.path, self.line, self.ordinal
+
+    @property
+    def source_key(self) -> tuple[str, str]:
+        """What makes two entries come from one source."""
+        return self.workspace, self.path
+
+    @property
+    def identity(self) -> str:
+        """What makes two entries one statement; one without any letter or digit goes by its text."""
+        return self.text_key or f"\0{self.text}"

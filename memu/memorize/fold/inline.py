@@ -1,0 +1,162 @@
+"""Inline Markdown: a quote's words written so that a page's structure stays ours, and marks found again.
+
+A quote keeps its emphasis, code spans and plain web links. Whatever would change the structure (a block's start,
+a footnote, a relative or reference link, HTML, an entity) gets a backslash in front, so that taking backslashes
+out again (``unescape``) gives the quote's own characters.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memu.memorize.fold.marks import MARK_PATTERN
+
+__all__ = ["FoundMark", "escape", "escape_label", "find_marks", "unescape"]
+
+_PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+_NEWLINE = re.compile(r"\r\n?|\n")
+_TICKS = re.compile(r"`+")
+# What could begin a block (or end one as a table's or heading's rule) at the start of a line; a list's number
+# goes in front of the backslash.
+_BLOCK_START = re.compile(
+    r"#{1,6}(?=\s|$)|[-+*](?=\s|$)|[>|]|~~~|=+\s*$|([-*_])(?:\s*\1){2,}\s*$|:?\s*-[\s:|-]*$"
+    r"|(?P<number>\d{1,9})(?=[.)](?:\s|$))"
+)
+_WEB_LINK = re.compile(r"\[[^\[\]\\`<>&\n]+\]\(https?://[^\s()<>\\`\[\]&]+\)")
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_TAG_START = re.compile(r"<(?=[A-Za-z/!?])")
+_ACTIVE_IN_LABEL = frozenset("*_~")
+_MARK = re.compile(MARK_PATTERN)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMark:
+    """A mark in a text, and where it stands: ``text[start:end]`` is ``[^mark]``."""
+
+    mark: str
+    start: int
+    end: int
+
+
+def escape(text: str, *, at_line_start: bool = True) -> str:
+    """A quote as inline Markdown; its line breaks stay, blank lines and outer white space go.
+
+    at_line_start: whether the first line will begin a line of the page (else something stands in front).
+    """
+    lines = [line.strip() for line in _NEWLINE.split(text)]
+    flat = _join_code("\n".join(line for line in lines if line))
+    pieces = [piece if is_code else _escape_piece(piece, frozenset()) for piece, is_code in _split_code(flat)]
+    escaped = "".join(pieces).split("\n")
+    return "\n".join(
+        _escape_line_start(line) if index or at_line_start else line for index, line in enumerate(escaped)
+    )
+
+
+def escape_label(text: str) -> str:
+    """A label, on one line, with nothing of it read as Markdown but code spans."""
+    flat = " ".join(text.split())
+    return "".join(
+        piece if is_code else _escape_piece(piece, _ACTIVE_IN_LABEL) for piece, is_code in _split_code(flat)
+    )
+
+
+def unescape(text: str) -> str:
+    """The characters that escaped text stands for: no backslash before punctuation, but in code spans.
+
+    >>> unescape(escape("[^abcde] `a\\\\*`")) == "[^abcde] `a\\\\*`"
+    True
+    """
+    return "".join(
+        piece if is_code else re.sub(rf"\\([{re.escape(_PUNCTUATION)}])", r"\1", piece)
+        for piece, is_code in _split_code(text)
+    )
+
+
+def find_marks(text: str) -> tuple[FoundMark, ...]:
+    """The footnote marks in inline Markdown; what stands in code or behind a backslash is none."""
+    found: list[FoundMark] = []
+    offset = 0
+    for piece, is_code in _split_code(text):
+        if not is_code:
+            matches = _MARK.finditer(re.sub(r"\\.", "  ", piece, flags=re.DOTALL))
+            found.extend(FoundMark(match[1], offset + match.start(), offset + match.end()) for match in matches)
+        offset += len(piece)
+    return tuple(found)
+
+
+def _split_code(text: str) -> Iterator[tuple[str, bool]]:
+    """Pieces of ``text`` in order, each a code span or not: a run of backticks closes with one as long."""
+    runs: dict[int, list[int]] = defaultdict(list)
+    for match in _TICKS.finditer(text):
+        runs[len(match.group())].append(match.start())
+    start = at = 0
+    while at < len(text):
+        if text[at] == "\\":
+            at += 2
+            continue
+        if text[at] != "`":
+            at += 1
+            continue
+        run = _TICKS.match(text, at)
+        width = len(run.group()) if run else 1
+        places = runs[width]
+        index = bisect_left(places, at + width)
+        if index == len(places):
+            at += width
+            continue
+        if start < at:
+            yield text[start:at], False
+        start = at
+        at = places[index] + width
+        yield text[start:at], True
+        start = at
+    if start < len(text):
+        yield text[start:], False
+
+
+def _join_code(text: str) -> str:
+    """Code spans on one line each: a block's start cannot be escaped inside of one."""
+    return "".join(piece.replace("\n", " ") if is_code else piece for piece, is_code in _split_code(text))
+
+
+def _escape_piece(piece: str, active: frozenset[str]) -> str:
+    """Text outside code spans, its characters kept from acting as Markdown."""
+    out: list[str] = []
+    at = 0
+    while at < len(piece):
+        char = piece[at]
+        following = piece[at + 1 : at + 2]
+        if char == "\\" and following and following in _PUNCTUATION:
+            out.append(f"\\\\\\{following}")
+            at += 2
+            continue
+        if char == "[" and (link := _WEB_LINK.match(piece, at)) and piece[at - 1 : at] != "!":
+            out.append(link.group())
+            at = link.end()
+            continue
+        out.append(f"\\{char}" if _is_active(piece, at, active) else char)
+        at += 1
+    return "".join(out)
+
+
+def _is_active(piece: str, at: int, active: frozenset[str]) -> bool:
+    char = piece[at]
+    if char == "\\":
+        return piece[at + 1 : at + 2] in ("\n", "")
+    if char == "<":
+        return _TAG_START.match(piece, at) is not None
+    if char == "&":
+        return _ENTITY.match(piece, at) is not None
+    return char in "[`" or char in active
+
+
+def _escape_line_start(line: str) -> str:
+    match = _BLOCK_START.match(line)
+    if match is None:
+        return line
+    digits = match["number"] or ""
+    return f"{digits}\\{line[len(digits) :]}"
