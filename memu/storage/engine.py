@@ -26,6 +26,13 @@ __all__ = [
 
 _BUSY_SECONDS = 60
 _WRITING = "memu_writing"
+_PRAGMAS = (
+    f"busy_timeout = {_BUSY_SECONDS * 1000}",
+    "foreign_keys = ON",
+    "synchronous = NORMAL",
+    # Deleted text is overwritten with zeros, not just unlinked.
+    "secure_delete = ON",
+)
 
 
 def parse_url(url: str) -> URL:
@@ -104,15 +111,12 @@ def _make_sqlite(url: URL) -> Engine:
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     # The driver would begin late and only before some statements; SQLAlchemy documents this way to take over.
     connection.isolation_level = None
-    cursor = connection.cursor()
     try:
-        cursor.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}")
-        cursor.execute("PRAGMA foreign_keys = ON")
-        cursor.execute("PRAGMA synchronous = NORMAL")
-        # Deleted text is overwritten with zeros, not just unlinked.
-        cursor.execute("PRAGMA secure_delete = ON")
-    finally:
-        cursor.close()
+        for pragma in _PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}").close()
+    except sqlite3.Error:
+        connection.close()
+        raise
 
 
 def _begin_sqlite(connection: Connection) -> None:

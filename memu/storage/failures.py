@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -41,6 +42,9 @@ def translated(url: URL) -> Iterator[None]:
         raise StoreError(f"The store {_shown(url)} refused a row: {_reason(error)}.") from error
     except DBAPIError as error:
         raise StoreError(f"The store {_shown(url)} does not answer: {_advice(_reason(error))}.") from error
+    except sqlite3.Error as error:
+        # While a connection is being prepared the driver's own errors come through.
+        raise StoreError(f"The store {_shown(url)} does not answer: {_advice(str(error))}.") from error
     except StatementError as error:
         if isinstance(error.orig, ValueError | TypeError):
             raise error.orig from None

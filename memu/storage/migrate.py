@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, inspect, text
-from sqlalchemy.exc import DBAPIError, OperationalError
 
 from memu.errors import SchemaOutdated, SchemaTooNew, StoreError
 from memu.storage.engine import store_path, writing
@@ -156,10 +155,8 @@ def _keep_a_write_ahead_log(engine: Engine) -> None:
                     cursor.execute("PRAGMA journal_mode = WAL").fetchone()
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise OperationalError("PRAGMA journal_mode", None, error) from error
+                    raise
                 time.sleep(0.02)
-            except sqlite3.DatabaseError as error:
-                raise DBAPIError("PRAGMA journal_mode", None, error) from error
             else:
                 return
 
