@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         UnavailableError,
         WorkflowError,
     )
+    from memu.export.state import ExportState
     from memu.memorize.states import (
         AssignState,
         EmbedState,
@@ -81,6 +82,7 @@ __all__ = [
     "EncoderIdentity",
     "EncoderMismatch",
     "ExportReport",
+    "ExportState",
     "ExtraMissing",
     "FileProblem",
     "FoldState",
@@ -136,6 +138,7 @@ _MODULES = (
     "memu.records",
     "memu.workflow",
     "memu.settings",
+    "memu.export.state",
     "memu.memorize.states",
     "memu.service",
 )

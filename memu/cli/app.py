@@ -13,7 +13,7 @@ import click
 from memu.cli.output import error_document, print_error, write_json
 from memu.errors import MemuError, UnavailableError
 
-__all__ = ["run"]
+__all__ = ["program", "run"]
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -77,7 +77,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, asked: bool) ->
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="The version."
 )
-def _memu() -> None:
+def program() -> None:
     """The memory of a workspace: sync a folder, read its pages, search it."""
 
 
@@ -86,8 +86,8 @@ def run(arguments: Sequence[str]) -> int:
     4 root, store or provider unavailable; 130 interrupted, 141 nobody reads the output any more."""
     as_json = "--json" in arguments
     try:
-        with _memu.make_context("memu", list(arguments)) as context:
-            code = _memu.invoke(context)
+        with program.make_context("memu", list(arguments)) as context:
+            code = program.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code

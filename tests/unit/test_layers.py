@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "schema": {"errors", "records", "settings", "storage"},
     "cli": {"service", "schema", "settings", "records", "errors", "memu"},
     "__main__": {"cli"},
-    "memu": {"errors", "records", "workflow", "settings", "memorize", "service"},
+    "memu": {"errors", "records", "workflow", "settings", "service"} | ROADS,
 }
 """The rooms that each room may import, besides itself. ``memu`` is the package's own public names."""
 
