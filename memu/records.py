@@ -35,6 +35,7 @@ __all__ = [
     "Resource",
     "RetrieveResult",
     "Scope",
+    "ScopeValue",
     "State",
     "SyncReport",
     "SyncRun",
@@ -45,6 +46,7 @@ __all__ = [
 ]
 
 ScopeValue = str | int | bool
+"""What a scope field may hold."""
 
 
 class State(StrEnum):

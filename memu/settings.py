@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -19,13 +19,14 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memu.errors import ConfigurationError, ScopeError, StoreError
-from memu.records import Scope
+from memu.records import Scope, ScopeValue
 
 __all__ = [
     "STORE_FOLDER",
     "Endpoint",
     "Settings",
     "WorkspaceScope",
+    "conditions_of",
     "config_file",
     "locate_store",
     "scope_of",
@@ -34,6 +35,7 @@ __all__ = [
 
 STORE_FOLDER = ".memu"
 _STORE_FILE = "memu.sqlite3"
+_ANY_OF = "__in"
 _PUBLIC_OPENAI = "https://api.openai.com/v1"
 
 
@@ -174,6 +176,33 @@ def scope_of(model: type[BaseModel], fields: Mapping[str, Any] | None = None) ->
         problems = "; ".join(f"{_place(item)}: {item['msg']}" for item in error.errors())
         raise ScopeError(f"The scope does not fit: {problems}.") from None
     return Scope.of(checked.model_dump(mode="json", include=set(given)))
+
+
+def conditions_of(
+    model: type[BaseModel], where: Mapping[str, Any] | None = None
+) -> dict[str, tuple[ScopeValue, ...]]:
+    """Field → the values that match it: one for ``field``, several for ``field__in``. ``where`` is not changed.
+
+    Raises:
+        ScopeError: a field is unknown or given twice, a value does not fit or is None, a list is empty.
+    """
+    conditions: dict[str, tuple[ScopeValue, ...]] = {}
+    for key, value in (where or {}).items():
+        name = key.removesuffix(_ANY_OF)
+        if name in conditions:
+            raise ScopeError(f"Scope field {name!r} is given twice.")
+        several = key.endswith(_ANY_OF) and key not in model.model_fields
+        if several and (isinstance(value, str) or not isinstance(value, Collection) or not value):
+            raise ScopeError(f"{key!r} takes a list of at least one value.")
+        values = tuple(value) if several else (value,)
+        conditions[name] = tuple(_check_value(model, name, each) for each in values)
+    return conditions
+
+
+def _check_value(model: type[BaseModel], name: str, value: Any) -> ScopeValue:
+    if name not in model.model_fields:
+        raise ScopeError(f"Unknown scope field {name!r}; known fields: {', '.join(model.model_fields) or 'none'}.")
+    return Scope.of({name: value}).fields[name]
 
 
 def _endpoint(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from memu.ingest.diff import Diff
 from memu.ingest.document import Document
 from memu.ingest.scan import FoundFile, Scan
-from memu.memorize.assign import Assignment
+from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSource
 from memu.memorize.candidate import Candidate
-from memu.memorize.fold.render import Rendered
+from memu.memorize.fold.render import PageEntry, Rendered
 from memu.records import (
     ExportReport,
-    FileProblem,
     PageChanges,
     Passage,
     RecallFile,
@@ -24,7 +24,6 @@ from memu.records import (
     Usage,
     Workspace,
 )
-from memu.storage.entries import PlacedEntry
 
 __all__ = ["AssignState", "EmbedState", "FoldState", "MemorizeState", "Outcome", "SyncState"]
 
@@ -42,16 +41,22 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncState:
-    """One sync of one folder."""
+    """One sync of one folder.
+
+    only: a stored path; the sync looks at this file or folder and leaves the rest alone.
+    removals: whether files that are gone are forgotten.
+    began: when the scan began; what it saw is not newer.
+    """
 
     scope: Scope
     folder: Path
     name: str | None = None
     allow_empty: bool = False
-    removals: bool = True
     only: str | None = None
+    removals: bool = True
     workspace: Workspace | None = None
     run_id: str = ""
+    began: datetime | None = None
     scan: Scan | None = None
     diff: Diff | None = None
     outcomes: tuple[Outcome, ...] = ()
@@ -71,10 +76,13 @@ class MemorizeState:
     workspace_id: str
     root: Path
     file: FoundFile
+    began: datetime
+    untrusted: bool = False
     data: bytes = b""
     content_hash: str = ""
     text: str = ""
     redactions: Mapping[str, int] = field(default_factory=dict)
+    skipped: str | None = None
     document: Document | None = None
     language: str | None = None
     candidates: tuple[Candidate, ...] = ()
@@ -84,24 +92,34 @@ class MemorizeState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignState:
-    """The pages of one workspace's entries, settled over all its sources."""
+    """The pages of one workspace's entries, settled over all its sources.
+
+    version: the workspace's, as it was when its sources were loaded.
+    """
 
     scope: Scope
-    workspace: Workspace
+    workspace_id: str
     version: int = 0
+    sources: tuple[AssignSource, ...] = ()
+    candidates: tuple[AssignCandidate, ...] = ()
     assignment: Assignment | None = None
-    moved: int = 0
+    queued: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldState:
-    """One queued page. ``page`` is as it was loaded: saving names its version."""
+    """One queued page. ``page`` is as it was loaded: saving names its version.
+
+    queued_at: the ticket by which it is taken off the queue.
+    change: "created", "changed" or "removed"; None while the page stayed as it was.
+    """
 
     scope: Scope
     file_id: str
+    queued_at: datetime
     page: RecallFile | None = None
-    ticket: str = ""
-    entries: tuple[PlacedEntry, ...] = ()
+    entries: tuple[PageEntry, ...] = ()
+    name: str = ""
     rendered: Rendered | None = None
     saved: bool = False
     change: str | None = None
@@ -112,8 +130,6 @@ class EmbedState:
     """Vectors for the passages of one scope that have none."""
 
     scope: Scope
-    encoder_id: str = ""
     usage: Usage = Usage()
     missing: int = 0
     degraded: str | None = None
-    problems: tuple[FileProblem, ...] = ()

@@ -54,7 +54,7 @@ class Database:
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="memu-read")
 
     @classmethod
-    def open(cls, url: str, *, migrate: bool = True, clock: Callable[[], datetime] | None = None) -> Self:
+    def open(cls, url: str | URL, *, migrate: bool = True, clock: Callable[[], datetime] | None = None) -> Self:
         """Open the store at ``sqlite://`` (in memory), ``sqlite:///PATH`` or ``postgresql://…``.
 
         A SQLite store is made if it is not there and upgraded, after a backup copy, if it is of an older version;

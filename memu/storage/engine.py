@@ -35,7 +35,7 @@ _PRAGMAS = (
 )
 
 
-def parse_url(url: str) -> URL:
+def parse_url(url: str | URL) -> URL:
     """The database that ``url`` names: ``sqlite://`` (in memory), ``sqlite:///PATH`` or ``postgresql://…``.
 
     Raises:

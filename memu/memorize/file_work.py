@@ -1,0 +1,285 @@
+"""The later steps of sync: memorize each file, assign, fold each page, embed, export, report.
+
+The first four run workflows of their own, through ``carry``, so that each can be listed, replaced and watched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from memu.errors import BusyError, ConfigurationError, MemuError, StoreError
+from memu.ingest.scan import FoundFile
+from memu.memorize.file_survey import new_resource, work_of
+from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, Outcome, SyncState
+from memu.providers.protocols import Encoder
+from memu.records import (
+    ExportReport,
+    FileProblem,
+    PageChanges,
+    Resource,
+    Scope,
+    State,
+    SyncReport,
+    SyncRun,
+    Workspace,
+)
+from memu.storage.database import Database
+from memu.storage.queue import QueuedPage
+from memu.storage.session import Session
+
+__all__ = ["AssignPages", "Carry", "EmbedScope", "ExportTree", "FoldPages", "MemorizeFiles", "WriteReport"]
+
+S = TypeVar("S")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_FOLD_TRIES = 5
+
+
+class Carry(Protocol):
+    """Runs the workflow of a name on a state."""
+
+    async def __call__(self, name: str, state: S) -> S:
+        """The state after the last step."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemorizeFiles:
+    """Run the memorize workflow for each file to be read, a bounded number at once; one that fails stops no other."""
+
+    database: Database
+    carry: Carry
+    concurrency: int
+
+    async def __call__(self, state: SyncState) -> SyncState:
+        assert state.diff is not None
+        outcomes = await _each(work_of(state.diff), self.concurrency, partial(self._memorize, state))
+        usage = state.usage
+        for outcome in outcomes:
+            usage += outcome.usage
+        return replace(state, outcomes=outcomes, usage=usage)
+
+    async def _memorize(self, state: SyncState, file: FoundFile) -> Outcome:
+        workspace, began = state.workspace, state.began
+        assert workspace is not None
+        assert began is not None
+        try:
+            done = await self.carry(
+                "memorize",
+                MemorizeState(
+                    scope=state.scope, workspace_id=workspace.id, root=state.folder, file=file, began=began
+                ),
+            )
+        except (StoreError, BusyError, ConfigurationError):
+            raise
+        except Exception as error:  # noqa: BLE001
+            # One file, however odd, stops no other: what happened is stored, shown and counted, and tried again.
+            reason = str(error) if isinstance(error, MemuError) else f"{type(error).__name__} while reading it"
+            return await self._record_failure(state.scope, workspace, file, reason, began)
+        assert done.outcome is not None
+        return done.outcome
+
+    async def _record_failure(
+        self, scope: Scope, workspace: Workspace, file: FoundFile, reason: str, began: datetime
+    ) -> Outcome:
+        def work(session: Session) -> None:
+            resources = session.within(scope).resources
+            known = resources.by_path(workspace.id, file.path) or new_resource(workspace.id, file)
+            resources.save(
+                replace(
+                    known,
+                    size=file.size,
+                    mtime_ns=file.mtime_ns,
+                    state=State.FAILED,
+                    reason=reason,
+                    attempts=known.attempts + 1,
+                    tried_at=began,
+                )
+            )
+
+        await self.database.write(work)
+        return Outcome(path=file.path, state=State.FAILED, reason=reason)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignPages:
+    """Settle over all sources which page each entry stands on, if any source changed since the last time."""
+
+    database: Database
+    carry: Carry
+
+    async def __call__(self, state: SyncState) -> SyncState:
+        assert state.workspace is not None
+        workspace_id = state.workspace.id
+        workspace = await self.database.read(
+            lambda session: session.within(state.scope).workspaces.get(workspace_id)
+        )
+        if workspace is not None and workspace.assigned != workspace.version:
+            await self.carry("assign", AssignState(scope=state.scope, workspace_id=workspace_id))
+        return state
+
+
+@dataclass(frozen=True, slots=True)
+class FoldPages:
+    """Run the fold workflow for each queued page, again where somebody else saved it meanwhile."""
+
+    database: Database
+    carry: Carry
+    concurrency: int
+
+    async def __call__(self, state: SyncState) -> SyncState:
+        return replace(state, pages=await self.fold(state.scope))
+
+    async def fold(self, scope: Scope) -> PageChanges:
+        """Fold everything that is queued in a scope."""
+        queued = await self.database.read(lambda session: session.within(scope).queue.list())
+        return _gather_changes(await _each(queued, self.concurrency, partial(self._fold, scope)))
+
+    async def _fold(self, scope: Scope, queued: QueuedPage) -> FoldState:
+        state = FoldState(scope=scope, file_id=queued.file_id, queued_at=queued.queued_at)
+        for _ in range(_FOLD_TRIES):
+            done = await self.carry("fold", state)
+            if done.saved:
+                break
+        # A page that others keep changing stays queued; the next sync folds it.
+        return done
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedScope:
+    """Run the embed workflow: vectors for what has none."""
+
+    carry: Carry
+
+    async def __call__(self, state: SyncState) -> SyncState:
+        done = await self.carry("embed", EmbedState(scope=state.scope))
+        return replace(
+            state, usage=state.usage + done.usage, vectors_missing=done.missing, degraded=done.degraded
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ExportTree:
+    """Publish the scope's tree, unless neither store nor tree changed since the last time."""
+
+    export: Callable[[Scope, Path], Awaitable[ExportReport | None]]
+
+    async def __call__(self, state: SyncState) -> SyncState:
+        return replace(state, export=await self.export(state.scope, state.folder))
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """Note how the sync ended, and say so."""
+
+    database: Database
+    encoder: Encoder | None
+    extractor: str
+
+    async def __call__(self, state: SyncState) -> SyncState:
+        workspace = state.workspace
+        assert workspace is not None
+        rows = await self.database.read(
+            lambda session: session.within(state.scope).resources.in_state(
+                workspace.id, State.SKIPPED, State.FAILED
+            )
+        )
+        report = _to_report(state, rows, self.encoder, self.extractor)
+
+        def work(session: Session) -> None:
+            runs = session.within(state.scope).runs
+            run = runs.last(workspace.id)
+            if run is not None and run.id == state.run_id:
+                runs.finish(_ended(run, report))
+
+        await self.database.write(work)
+        return replace(state, report=report)
+
+
+async def _each(
+    items: Sequence[Item], limit: int, work: Callable[[Item], Awaitable[Result]]
+) -> tuple[Result, ...]:
+    """``work`` on every item, at most ``limit`` at once; results in the order of the items."""
+    gate = asyncio.Semaphore(limit)
+
+    async def one(item: Item) -> Result:
+        async with gate:
+            return await work(item)
+
+    tasks = [asyncio.ensure_future(one(item)) for item in items]
+    try:
+        return tuple(await asyncio.gather(*tasks))
+    finally:
+        # The first error goes on as it is; what still runs is not left behind.
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _gather_changes(folded: Sequence[FoldState]) -> PageChanges:
+    names: dict[str, list[str]] = {"created": [], "changed": [], "removed": []}
+    for state in folded:
+        if state.change and state.page:
+            names[state.change].append(f"{state.page.track.value}/{state.name or state.page.name}")
+    return PageChanges(**{change: tuple(sorted(listed)) for change, listed in names.items()})
+
+
+def _to_report(
+    state: SyncState, rows: Sequence[Resource], encoder: Encoder | None, extractor: str
+) -> SyncReport:
+    compared, scanned, workspace = state.diff, state.scan, state.workspace
+    assert compared is not None
+    assert scanned is not None
+    assert workspace is not None
+    redactions: Counter[str] = Counter()
+    for outcome in state.outcomes:
+        redactions.update(outcome.redactions)
+    problems = {
+        wanted: [FileProblem(path=row.path, reason=row.reason or "") for row in rows if row.state is wanted]
+        for wanted in (State.SKIPPED, State.FAILED)
+    }
+    failed = {problem.path: problem for problem in (*scanned.unlistable, *problems[State.FAILED])}
+    skipped = {problem.path: problem for problem in (*scanned.skipped, *problems[State.SKIPPED])}
+    return SyncReport(
+        workspace=workspace.name or workspace.root,
+        added=tuple(file.path for file in compared.added),
+        modified=tuple(file.path for file in compared.modified),
+        moved=tuple((move.old, move.new.path) for move in compared.moved),
+        deleted=compared.deleted,
+        unchanged=compared.unchanged + len(compared.restated),
+        skipped=tuple(skipped[path] for path in sorted(skipped)),
+        failed=tuple(failed[path] for path in sorted(failed)),
+        pages=state.pages,
+        usage=state.usage,
+        vectors_missing=state.vectors_missing,
+        redactions=dict(redactions),
+        degraded=state.degraded,
+        extractor=extractor,
+        encoder=encoder.identity.name if encoder else None,
+        export=state.export,
+    )
+
+
+def _ended(run: SyncRun, report: SyncReport) -> SyncRun:
+    counts = {
+        "added": len(report.added),
+        "modified": len(report.modified),
+        "moved": len(report.moved),
+        "deleted": len(report.deleted),
+        "unchanged": report.unchanged,
+        "skipped": len(report.skipped),
+        "failed": len(report.failed),
+        "calls": report.usage.calls,
+        "vectors_missing": report.vectors_missing,
+        "pages_created": len(report.pages.created),
+        "pages_changed": len(report.pages.changed),
+        "pages_removed": len(report.pages.removed),
+    }
+    return replace(run, state="done" if report.ok else "partial", counts=counts, failed=report.failed)

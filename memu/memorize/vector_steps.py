@@ -1,0 +1,87 @@
+"""The embed workflow's steps: vectors for the passages that have none, one transaction a batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from memu.errors import ProviderError
+from memu.memorize.states import EmbedState
+from memu.providers.protocols import Encoder
+from memu.records import Passage, Usage
+from memu.storage.database import Database
+from memu.storage.session import Session
+from memu.storage.vectors import VectorRow, quantise
+
+__all__ = ["CountMissing", "EmbedPassages", "passage_text"]
+
+_BATCH = 256
+
+
+def passage_text(passage: Passage) -> str:
+    """What the encoder is given of a passage: its header, then its text."""
+    return f"{passage.header}\n{passage.text}" if passage.header else passage.text
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedPassages:
+    """Encode what no vector stands for yet, batch after batch; an encoder that fails leaves the rest for later."""
+
+    database: Database
+    encoder: Encoder | None
+
+    async def __call__(self, state: EmbedState) -> EmbedState:
+        if self.encoder is None:
+            return state
+        encoder, usage, after = self.encoder, state.usage, None
+        encoder_id = await self._find(encoder)
+        while batch := await self._load(state, encoder_id, after):
+            try:
+                vectors = await encoder.encode([passage_text(passage) for passage in batch])
+            except ProviderError as error:
+                return replace(state, usage=usage, degraded=str(error))
+            usage += Usage(calls=1, texts=len(batch))
+            quantised = quantise([passage.id for passage in batch], vectors, encoder.identity.dimension)
+
+            def work(session: Session, rows: tuple[VectorRow, ...] = quantised.rows) -> None:
+                stored = session.encoders.register(encoder.identity)
+                session.within(state.scope).passages.add_vectors(stored.id, rows)
+
+            await self.database.write(work)
+            after = batch[-1].id
+            encoder_id = encoder_id or await self._find(encoder)
+        return replace(state, usage=usage)
+
+    async def _find(self, encoder: Encoder) -> str:
+        """The encoder's id in the store, "" while it has none."""
+
+        def work(session: Session) -> str:
+            known = session.encoders.find(encoder.identity)
+            return known.id if known else ""
+
+        return await self.database.read(work)
+
+    async def _load(self, state: EmbedState, encoder_id: str, after: str | None) -> tuple[Passage, ...]:
+        return await self.database.read(
+            lambda session: session.within(state.scope).passages.without_vector(
+                encoder_id, limit=_BATCH, after=after
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CountMissing:
+    """Count what is still without a vector."""
+
+    database: Database
+    encoder: Encoder | None
+
+    async def __call__(self, state: EmbedState) -> EmbedState:
+        if self.encoder is None:
+            return state
+        identity = self.encoder.identity
+
+        def work(session: Session) -> int:
+            known = session.encoders.find(identity)
+            return session.within(state.scope).passages.count_without_vector(known.id if known else "")
+
+        return replace(state, missing=await self.database.read(work))

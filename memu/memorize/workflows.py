@@ -1,0 +1,184 @@
+"""The write workflows as tables of steps, wired to their collaborators."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memu.memorize.extractors.protocol import Extractor
+from memu.memorize.file_steps import Commit, Extract, Parse, Read, redact_text
+from memu.memorize.file_survey import CompareFiles, OpenWorkspace, ScanFolder, SettleFiles
+from memu.memorize.file_work import (
+    AssignPages,
+    Carry,
+    EmbedScope,
+    ExportTree,
+    FoldPages,
+    MemorizeFiles,
+    WriteReport,
+)
+from memu.memorize.page_steps import (
+    ApplyAssignment,
+    LoadCandidates,
+    LoadPage,
+    SavePage,
+    check_page,
+    render,
+    settle_pages,
+)
+from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, SyncState
+from memu.memorize.vector_steps import CountMissing, EmbedPassages
+from memu.providers.protocols import Encoder
+from memu.records import ExportReport, Scope
+from memu.storage.database import Database
+from memu.workflow import Step, Workflow
+
+__all__ = ["Collaborators", "write_workflows"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collaborators:
+    """What the steps work with.
+
+    export: publishes a scope's tree, for the workspace at a root; None where there was nothing to do.
+    outputs: export trees and stores that a scan leaves out. max_file_bytes: larger files are skipped.
+    """
+
+    database: Database
+    extractor: Extractor
+    encoder: Encoder | None
+    carry: Carry
+    export: Callable[[Scope, Path], Awaitable[ExportReport | None]]
+    outputs: tuple[Path, ...]
+    max_file_bytes: int
+    concurrency: int
+
+
+def write_workflows(parts: Collaborators) -> dict[str, Workflow[Any]]:
+    """sync, memorize, assign, fold and embed, by name."""
+    workflows = (_sync(parts), _memorize(parts), _assign(parts), _fold(parts), _embed(parts))
+    return {workflow.name: workflow for workflow in workflows}
+
+
+def _sync(parts: Collaborators) -> Workflow[SyncState]:
+    database, encoder, extractor = parts.database, parts.encoder, parts.extractor.name
+    return Workflow(
+        "sync",
+        SyncState,
+        ["scope", "folder", "name", "allow_empty", "only", "removals"],
+        [
+            Step(
+                "open",
+                OpenWorkspace(database, encoder, extractor),
+                ["scope", "folder", "name"],
+                ["folder", "name", "workspace", "run_id"],
+            ),
+            Step("scan", ScanFolder(parts.outputs, parts.max_file_bytes), ["folder", "only"], ["began", "scan"]),
+            Step(
+                "diff",
+                CompareFiles(database),
+                ["scope", "folder", "allow_empty", "only", "removals", "workspace", "began", "scan"],
+                ["diff"],
+            ),
+            Step("settle", SettleFiles(database), ["scope", "workspace", "began", "scan", "diff"], []),
+            Step(
+                "memorize",
+                MemorizeFiles(database, parts.carry, parts.concurrency),
+                ["scope", "folder", "workspace", "began", "diff"],
+                ["outcomes", "usage"],
+            ),
+            Step("assign", AssignPages(database, parts.carry), ["scope", "workspace"], []),
+            Step("fold", FoldPages(database, parts.carry, parts.concurrency), ["scope"], ["pages"]),
+            Step("embed", EmbedScope(parts.carry), ["scope"], ["usage", "vectors_missing", "degraded"]),
+            Step("export", ExportTree(parts.export), ["scope", "folder"], ["export"]),
+            Step(
+                "report",
+                WriteReport(database, encoder, extractor),
+                ["scope", "workspace", "run_id", "scan", "diff", "outcomes", "pages", "usage", "export"],
+                ["report"],
+            ),
+        ],
+    )
+
+
+def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
+    return Workflow(
+        "memorize",
+        MemorizeState,
+        ["scope", "workspace_id", "root", "file", "began"],
+        [
+            Step("read", Read(parts.max_file_bytes), ["root", "file"], ["data", "content_hash", "text", "skipped"]),
+            Step("redact", redact_text, ["file", "text", "skipped"], ["data", "text", "redactions"]),
+            Step(
+                "parse",
+                Parse(),
+                ["file", "text", "redactions", "skipped"],
+                ["text", "redactions", "document", "language", "passages"],
+            ),
+            Step("extract", Extract(parts.extractor), ["file", "document"], ["candidates"]),
+            Step(
+                "commit",
+                Commit(parts.database),
+                ["scope", "workspace_id", "file", "content_hash", "document", "candidates", "passages"],
+                ["outcome"],
+            ),
+        ],
+    )
+
+
+def _assign(parts: Collaborators) -> Workflow[AssignState]:
+    return Workflow(
+        "assign",
+        AssignState,
+        ["scope", "workspace_id"],
+        [
+            Step(
+                "load",
+                LoadCandidates(parts.database),
+                ["scope", "workspace_id"],
+                ["version", "sources", "candidates"],
+            ),
+            Step("settle", settle_pages, ["sources", "candidates"], ["assignment"]),
+            Step(
+                "apply",
+                ApplyAssignment(parts.database),
+                ["scope", "workspace_id", "version", "assignment"],
+                ["queued"],
+            ),
+        ],
+    )
+
+
+def _fold(parts: Collaborators) -> Workflow[FoldState]:
+    return Workflow(
+        "fold",
+        FoldState,
+        ["scope", "file_id", "queued_at"],
+        [
+            Step("load", LoadPage(parts.database), ["scope", "file_id"], ["page", "name", "entries"]),
+            Step("render", render, ["page", "entries"], ["rendered"]),
+            Step("check", check_page, ["name", "rendered"], []),
+            Step(
+                "commit",
+                SavePage(parts.database),
+                ["scope", "file_id", "queued_at", "page", "name", "rendered"],
+                ["saved", "change"],
+            ),
+        ],
+    )
+
+
+def _embed(parts: Collaborators) -> Workflow[EmbedState]:
+    return Workflow(
+        "embed",
+        EmbedState,
+        ["scope"],
+        [
+            Step(
+                "encode", EmbedPassages(parts.database, parts.encoder), ["scope"], ["usage", "degraded"]
+            ),
+            Step("count", CountMissing(parts.database, parts.encoder), ["scope"], ["missing"]),
+        ],
+    )

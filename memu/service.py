@@ -1,0 +1,416 @@
+"""MemoryService: where everything is put together. Its verbs are thin; the work is in the workflows.
+
+    async with MemoryService.open(folder="notes") as memu:
+        report = await memu.memorize_workspace("notes")
+        result = await memu.retrieve_workspace("when do we deploy?")
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from pydantic import BaseModel
+from sqlalchemy.engine import URL
+
+from memu.errors import ConfigurationError, NotFound, ReadError, RootError
+from memu.export.private import ensure_private
+from memu.export.workflow import Exporter, export_workflow
+from memu.ingest.encoding import decode
+from memu.ingest.paths import read_source, stored_path
+from memu.ingest.redact import redact
+from memu.memorize.extractors.extractive import ExtractiveExtractor
+from memu.memorize.extractors.protocol import Extractor
+from memu.memorize.file_survey import remove_workspace
+from memu.memorize.file_work import FoldPages
+from memu.memorize.states import SyncState
+from memu.memorize.status import describe_workspaces
+from memu.memorize.workflows import Collaborators, write_workflows
+from memu.providers.choice import choose_encoder
+from memu.providers.protocols import Encoder
+from memu.records import (
+    ExportReport,
+    Layer,
+    Listing,
+    RetrieveResult,
+    Scope,
+    SyncReport,
+    Track,
+    Workspace,
+    WorkspaceStatus,
+)
+from memu.retrieve.lookup import Lookup
+from memu.retrieve.workflow import RetrieveState, retrieve_workflow
+from memu.settings import STORE_FOLDER, Settings, WorkspaceScope, conditions_of, locate_store, scope_of, store_path
+from memu.storage.database import Database
+from memu.storage.engine import store_path as database_path
+from memu.storage.session import Session
+from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
+
+__all__ = ["MemoryService"]
+
+S = TypeVar("S")
+Change = Callable[[Workflow[Any]], Workflow[Any]]
+
+
+@dataclass(slots=True)
+class _Carrier:
+    """Runs workflows by name, as they stand after the user's changes."""
+
+    runner: Runner
+    interceptors: tuple[Interceptor, ...]
+    workflows: dict[str, Workflow[Any]] = field(default_factory=dict)
+
+    async def __call__(self, name: str, state: S) -> S:
+        workflow: Workflow[S] = self.workflows[name]
+        return await self.runner.run(workflow, state, self.interceptors)
+
+
+class MemoryService:
+    """The memory of workspaces in one store. Make one with :meth:`open`; close it, or use it as ``async with``."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        encoder: Encoder | None,
+        extractor: Extractor,
+        settings: Settings,
+        out: Path | None,
+        scope_model: type[BaseModel],
+        runner: Runner,
+        interceptors: Sequence[Interceptor],
+        changes: Mapping[str, Change],
+    ) -> None:
+        self._database = database
+        self._encoder = encoder
+        self._extractor = extractor
+        self._settings = settings
+        self._out = out
+        self._scope_model = scope_model
+        self._carrier = _Carrier(runner, tuple(interceptors))
+        workflows = self._build()
+        for name, change in changes.items():
+            if name not in workflows:
+                raise ConfigurationError(f"No workflow is called {name!r}; there are: {', '.join(workflows)}.")
+            workflows[name] = change(workflows[name])
+        self._carrier.workflows.update(workflows)
+        self._lookup = Lookup(database, settings.max_file_bytes)
+
+    @classmethod
+    def open(
+        cls,
+        db: str | None = None,
+        *,
+        folder: Path | str | None = None,
+        out: Path | str | None = None,
+        encoder: Encoder | str | None = "auto",
+        extractor: Extractor | None = None,
+        workflows: Mapping[str, Change] | None = None,
+        interceptors: Sequence[Interceptor] = (),
+        runner: Runner | None = None,
+        scope_model: type[BaseModel] | None = None,
+        settings: Settings | None = None,
+    ) -> Self:
+        """Open a store.
+
+        Args:
+            db: a database URL. None: ``MEMU_DB`` or the config file; else ``.memu/memu.sqlite3`` in ``folder``, made
+                if need be; without a folder, the nearest one at or above the current directory.
+            folder: the workspace that the store and its export lie in by default.
+            out: where exported trees go; by default ``.memu`` in the synced folder.
+            encoder: an encoder of your own, "auto", the path of an ONNX file, or None (or "none") for words only.
+            extractor: what turns documents into entries; by default the extractive one, which needs no model.
+            workflows: workflow name → a function that gives a changed one, such as
+                ``{"memorize": lambda w: w.replacing("extract", my_step)}``.
+            interceptors: told of every step of every workflow, outermost first.
+            runner: carries states through workflows; by default in this task.
+            scope_model: the pydantic model whose fields name a scope; by default ``user_id`` and ``agent_id``.
+            settings: settings already loaded; by default read from the environment and the user's config file.
+
+        Raises:
+            ConfigurationError: a setting or a workflow change does not fit.
+            StoreError: the store cannot be opened.
+        """
+        settings = settings or Settings.load()
+        url = db or settings.db or _default_store(Path(folder) if folder is not None else None)
+        chosen = settings.encoder if encoder == "auto" else encoder
+        place = out if out is not None else settings.out
+        return cls(
+            database=Database.open(url),
+            encoder=choose_encoder(chosen) if isinstance(chosen, str) else chosen,
+            extractor=extractor or ExtractiveExtractor(),
+            settings=settings,
+            out=Path(place) if place is not None else None,
+            scope_model=scope_model or WorkspaceScope,
+            runner=runner or LocalRunner(),
+            interceptors=interceptors,
+            changes=workflows or {},
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Wait for work under way and close the store."""
+        await asyncio.to_thread(self._database.close)
+
+    async def memorize_workspace(
+        self,
+        folder: Path | str,
+        *,
+        user: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        allow_empty: bool = False,
+        wait: bool = False,
+    ) -> SyncReport:
+        """Sync a folder: remember what is new, forget what is gone, settle and export the pages.
+
+        Args:
+            user: whose memory; the fields of the scope. None is the empty scope.
+            name: know the workspace by this name, wherever it lies.
+            allow_empty: accept that a folder whose sources are stored has become empty.
+            wait: wait for another sync of the same folder instead of raising BusyError.
+
+        Raises:
+            RootError: the folder is missing, unreadable, suddenly empty, or overlaps another workspace.
+            BusyError: another sync of the folder runs. EncoderMismatch: the vectors come from another encoder.
+        """
+        state = SyncState(
+            scope=self._scope(user), folder=Path(folder), name=name, allow_empty=allow_empty
+        )
+        return await self._sync(state, wait=wait)
+
+    async def memorize(self, path: Path | str, *, user: Mapping[str, Any] | None = None) -> SyncReport:
+        """Sync one file or folder of a workspace; of none, its parent becomes one in which nothing is forgotten.
+
+        Raises:
+            RootError: the path, and every workspace around it, is missing.
+        """
+        scope = self._scope(user)
+        target = await asyncio.to_thread(Path(path).expanduser().absolute)
+        workspaces = await self._database.read(lambda session: session.within(scope).workspaces.list())
+        around = [each for each in workspaces if target.resolve().is_relative_to(each.root)]
+        root = Path(around[0].root) if around else target.resolve().parent
+        if not around and not await asyncio.to_thread(target.exists):
+            raise RootError(f"{path}: there is no such file or folder, and no workspace is known around it.")
+        only = stored_path(target.resolve().relative_to(root).as_posix())
+        state = SyncState(
+            scope=scope, folder=root, only=None if only == "." else only, removals=bool(around), allow_empty=True
+        )
+        return await self._sync(state, wait=True)
+
+    async def retrieve_workspace(
+        self,
+        query: str,
+        *,
+        where: Mapping[str, Any] | None = None,
+        across: bool = False,
+        layers: Iterable[Layer | str] | None = None,
+        tracks: Iterable[Track | str] | None = None,
+        max_hits: int = 10,
+        max_words: int | None = None,
+    ) -> RetrieveResult:
+        """Answer a query from the store in one pass: one encoder call at most, no model call.
+
+        Args:
+            where: the one scope that is searched, by its fields; None is the empty scope. With ``across`` every
+                scope whose fields match. ``field__in`` with a list matches several.
+            layers: of "file" (pages), "entry" and "resource" (sources); by default all.
+            tracks: of "memory" and "skill"; by default both. Sources belong to no track.
+            max_hits: at most so many hits. max_words: at most so many words of text in all.
+        """
+        scopes = await self._scopes(where, across=across)
+        state = RetrieveState(
+            scopes=scopes,
+            query=query,
+            layers=frozenset(map(Layer, layers)) if layers is not None else frozenset(Layer),
+            tracks=frozenset(map(Track, tracks)) if tracks is not None else frozenset(Track),
+            max_hits=max_hits,
+            max_words=max_words,
+        )
+        done = await self._carrier("retrieve", state)
+        return done.result
+
+    async def export_memory_files(
+        self, *, user: Mapping[str, Any] | None = None, force: Iterable[str] = ()
+    ) -> ExportReport:
+        """Publish the scope's tree. ``force`` names files of the user's that memu takes over.
+
+        Raises:
+            ConfigurationError: it is not clear where the tree goes; open the service with ``out``.
+        """
+        scope = self._scope(user)
+        return await self._exporter().export(scope, await self._find_out(scope), force)
+
+    async def get(self, reference: str, *, user: Mapping[str, Any] | None = None) -> Listing:
+        """A page (``memory/NAME``, ``skill/NAME``), a source (``PATH``, ``PATH#L10-L12``) or an entry by its id.
+
+        Raises:
+            NotFound: nothing of that name is in the scope.
+        """
+        return await self._lookup.get(self._scope(user), reference)
+
+    async def list_entries(
+        self, *, user: Mapping[str, Any] | None = None, after: str | None = None, limit: int | None = None
+    ) -> tuple[Listing, ...]:
+        """The scope's shown entries in a stable order; ``after`` is the id of the last one already seen."""
+        return await self._lookup.list_entries(self._scope(user), after=after, limit=limit)
+
+    async def status(self, *, user: Mapping[str, Any] | None = None) -> tuple[WorkspaceStatus, ...]:
+        """How each workspace of the scope stands."""
+        scope = self._scope(user)
+
+        def work(session: Session) -> tuple[WorkspaceStatus, ...]:
+            return describe_workspaces(session, session.within(scope), self._encoder, self._extractor.name)
+
+        return await self._database.read(work)
+
+    async def list_workspaces(self, *, user: Mapping[str, Any] | None = None) -> tuple[Workspace, ...]:
+        """The scope's workspaces, by name, those without one after them by root."""
+        scope = self._scope(user)
+        return await self._database.read(lambda session: session.within(scope).workspaces.list())
+
+    async def remove_workspace(self, reference: str, *, user: Mapping[str, Any] | None = None) -> None:
+        """Forget a workspace, by its name or root, with all that only it said; the folder itself is not touched.
+
+        Raises:
+            NotFound: the scope has no such workspace. BusyError: a sync of it runs.
+        """
+        scope = self._scope(user)
+        workspace = await self._find_workspace(scope, reference)
+        async with self._database.lock(_lock_name(scope, workspace.root)):
+            await self._database.write(
+                lambda session: remove_workspace(session.within(scope), workspace.id)
+            )
+            await FoldPages(self._database, self._carrier, self._settings.concurrency).fold(scope)
+        await self._export(scope, Path(workspace.root))
+
+    def workflow(self, name: str) -> Workflow[Any]:
+        """The workflow of this name, as it runs.
+
+        Raises:
+            ConfigurationError: there is none.
+        """
+        try:
+            return self._carrier.workflows[name]
+        except KeyError:
+            raise ConfigurationError(
+                f"No workflow is called {name!r}; there are: {', '.join(self.workflow_names)}."
+            ) from None
+
+    @property
+    def workflow_names(self) -> tuple[str, ...]:
+        """The names of all workflows, the frame first."""
+        return tuple(self._carrier.workflows)
+
+    def _build(self) -> dict[str, Workflow[Any]]:
+        outputs = [self._out] if self._out else []
+        write = write_workflows(
+            Collaborators(
+                database=self._database,
+                extractor=self._extractor,
+                encoder=self._encoder,
+                carry=self._carrier,
+                export=self._export,
+                outputs=tuple(outputs),
+                max_file_bytes=self._settings.max_file_bytes,
+                concurrency=self._settings.concurrency,
+            )
+        )
+        export = export_workflow(self._database, read_copy=self._read_copy)
+        retrieve = retrieve_workflow(self._database, self._encoder)
+        return {**write, "export": export, "retrieve": retrieve}
+
+    async def _sync(self, state: SyncState, *, wait: bool) -> SyncReport:
+        name = _lock_name(state.scope, str(state.folder.expanduser().resolve()))
+        async with self._database.lock(name, wait_seconds=None if wait else 0):
+            done = await self._carrier("sync", state)
+        if done.report is None:
+            raise ConfigurationError("The sync workflow ended without a report; a step that writes it is missing.")
+        return done.report
+
+    def _exporter(self) -> Exporter:
+        return Exporter(
+            database=self._database,
+            workflow=self._carrier.workflows["export"],
+            runner=self._carrier.runner,
+            interceptors=self._carrier.interceptors,
+            resources=self._settings.resources,
+        )
+
+    async def _export(self, scope: Scope, root: Path) -> ExportReport:
+        """Publish the scope's tree where it belongs for a workspace at ``root``."""
+        out = self._out
+        if out is None:
+            out = _private_folder(self._database.url) or root / STORE_FOLDER
+            await asyncio.to_thread(ensure_private, out)
+        return await self._exporter().export(scope, out)
+
+    async def _find_out(self, scope: Scope) -> Path:
+        if self._out is not None:
+            return self._out
+        private = _private_folder(self._database.url)
+        if private is not None:
+            return private
+        workspaces = await self._database.read(lambda session: session.within(scope).workspaces.list())
+        if len(workspaces) != 1:
+            raise ConfigurationError(f"It is not clear where the tree of {scope} goes; give --out or MEMU_OUT.")
+        return Path(workspaces[0].root) / STORE_FOLDER
+
+    async def _find_workspace(self, scope: Scope, reference: str) -> Workspace:
+        workspaces = await self.list_workspaces(user=scope.fields)
+        root = str(await asyncio.to_thread(Path(reference).expanduser().resolve))
+        for workspace in workspaces:
+            if reference in (workspace.name, workspace.root, workspace.id) or workspace.root == root:
+                return workspace
+        known = ", ".join(each.name or each.root for each in workspaces) or "none"
+        raise NotFound(f"No workspace {reference!r} in {scope}; there are: {known}.")
+
+    def _scope(self, user: Mapping[str, Any] | None) -> Scope:
+        return scope_of(self._scope_model, user)
+
+    async def _scopes(self, where: Mapping[str, Any] | None, *, across: bool) -> tuple[Scope, ...]:
+        conditions = conditions_of(self._scope_model, where)
+        if across:
+            return await self._database.read(lambda session: session.matching(conditions))
+        choices = itertools.product(*conditions.values())
+        return tuple(self._scope(dict(zip(conditions, values, strict=True))) for values in choices)
+
+    def _read_copy(self, root: Path, path: str) -> bytes | None:
+        """A source's redacted text, for trees that hold copies."""
+        try:
+            text = decode(read_source(root, path, max_size=self._settings.max_file_bytes)).text
+        except ReadError:
+            return None
+        return redact(text, path=path).text.encode("utf-8")
+
+
+def _default_store(folder: Path | None) -> str | URL:
+    if folder is None:
+        return URL.create("sqlite", database=str(locate_store(Path.cwd())))
+    root = folder.expanduser().resolve()
+    if not root.is_dir():
+        raise RootError(f"{folder}: there is no such folder; nothing was changed.")
+    ensure_private(root / STORE_FOLDER)
+    return URL.create("sqlite", database=str(store_path(root)))
+
+
+def _private_folder(url: URL) -> Path | None:
+    """The ``.memu`` that the store lies in, if it does."""
+    path = database_path(url)
+    return path.parent.resolve() if path is not None and path.resolve().parent.name == STORE_FOLDER else None
+
+
+def _lock_name(scope: Scope, root: str) -> str:
+    return f"the sync of {root} for {scope}"
