@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,11 @@ class Manifest:
     def owns(self, path: str, digest: str) -> bool:
         """Whether a file of this content is what memu wrote at this path."""
         return digest in {self.files.get(path), self.pending.get(path)}
+
+    @property
+    def digests(self) -> Iterable[tuple[str, str]]:
+        """Every path with what lies there or is coming."""
+        return (dict(self.pending) | dict(self.files)).items()
 
     @property
     def paths(self) -> frozenset[str]:

@@ -43,17 +43,14 @@ def make_plan(survey: Survey, render: Render, force: Collection[str] = ()) -> Pl
     """
     files = render({})
     _check_force(survey, files, force)
-    taken = {path for path in files if path in survey.found and not survey.is_ours(path) and path not in force}
-    renames: dict[str, str] = {}
-    while taken:
+    taken = {path for path in files if path in survey.found and not survey.is_ours(path)} - set(force)
+    while True:
+        # Links change with every name that changes, so what is equal is looked for anew each time.
+        taken -= {path for path in taken if survey.found[path].digest == _digest(files[path])}
         renames = {path: _step_aside(path, survey, files) for path in sorted(taken)}
         files = render(renames)
-        same = {path for path in taken if survey.found[path].digest == _digest(files[path])}
-        if not same:
+        if not any(survey.found[path].digest == _digest(files[path]) for path in taken):
             break
-        taken -= same
-        renames = {}
-        files = render(renames)
     return _compare(survey, {renames.get(path, path): data for path, data in files.items()}, renames)
 
 
@@ -65,13 +62,15 @@ def _compare(survey: Survey, files: Mapping[str, bytes], renames: Mapping[str, s
     aside = {other for path in renames for other in _passed_over(path, renames[path])}
     ours = {path: digest for path, digest in lying.items() if survey.is_ours(path)}
     same = {path: digest for path, digest in digests.items() if lying.get(path) == digest}
+    # Remembered until the end: a killed publish may have made a folder for what never came.
+    absent = {path: digest for path, digest in survey.manifest.digests if path not in survey.found}
     orphans = {path for path in old if path in survey.found and path not in ours}
     return Plan(
         writes=writes,
         removes=tuple(path for path in old if path in ours),
         kept=tuple(sorted({*renames, *aside, *orphans})),
         unchanged=len(same),
-        before=Manifest(files=ours | same, pending={path: digests[path] for path, _ in writes}),
+        before=Manifest(files=absent | ours | same, pending={path: digests[path] for path, _ in writes}),
         after=Manifest(files=digests),
     )
 

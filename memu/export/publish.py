@@ -6,7 +6,7 @@ either is known as ours afterwards; then pages, then root pages, then removals; 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,9 +65,11 @@ def carry_out(disk: Disk, tree: Path, scope: Scope, survey: Survey, plan: Plan) 
 
 
 def _change_files(work: _Work, scope: Scope, plan: Plan) -> None:
-    work.make_folders({path for path, _ in plan.writes})
+    # The manifest comes first, so that a folder made for a file that never came is known as ours too.
+    work.make_folders([*reversed(work.tree.parents), work.tree])
     work.write(MANIFEST, render_manifest(plan.before, scope))
     work.disk.settle(work.tree)
+    work.make_folders(work.tree / folder for folder in sorted(folders_of(path for path, _ in plan.writes)))
     for path, data in plan.writes:
         work.check_unchanged(path)
         work.write(path, data)
@@ -82,9 +84,8 @@ class _Work:
     tree: Path
     survey: Survey
 
-    def make_folders(self, paths: Collection[str]) -> None:
-        missing = [folder for folder in self.tree.parents if self.disk.stat(folder) is None]
-        for folder in [*reversed(missing), self.tree, *(self.tree / name for name in sorted(folders_of(paths)))]:
+    def make_folders(self, folders: Iterable[Path]) -> None:
+        for folder in folders:
             if self.disk.stat(folder) is None:
                 self.disk.make_folder(folder)
 
