@@ -24,12 +24,14 @@ _BOUNDARY = re.compile(
 )
 _LAST_TOKEN = re.compile(r"[^\s(\[\"'“„«]+$")
 _BREAKS = re.compile(r"[,;:，；、：]\s*|\s+")
+# These never end a sentence; "etc." and "p.m." may, so they are left to the case of the next letter.
 _ABBREVIATION = re.compile(
-    r"e\.g|i\.e|etc|cf|vs|viz|al|approx|ca|no|nos|fig|figs|sec|ch|vol|pp|p|ed|eds|est|dept|inc|ltd|co|"
-    r"corp|mr|mrs|ms|dr|prof|st|jr|sr|rev|gen|col|sgt|capt|gov|jan|feb|mar|apr|jun|jul|aug|sep|sept|"
-    r"oct|nov|dec|mon|tue|wed|thu|fri|a\.m|p\.m|u\.s|u\.k|ph\.d|b\.sc|m\.sc|resp|incl|excl|min|max|avg|z\.b|"
-    r"d\.h|u\.a|u\.ä|o\.ä|s\.o|s\.u|i\.d\.r|bzw|usw|vgl|evtl|ggf|inkl|exkl|zzgl|nr|str|abs|tel|hrsg|mio|mrd|"
-    r"ca|bspw|sog|p\.ej|sra|srta|dra|ud|uds|ee\.uu|pág|págs|núm|aprox",
+    r"(?i:e\.g|i\.e|cf|vs|viz|approx|ca|incl|excl|resp|ph\.d|eds?|z\.b|d\.h|u\.a|u\.ä|o\.ä|s\.o|s\.u|i\.d\.r|bzw|vgl"
+    r"|evtl|ggf|inkl|exkl|zzgl|bspw|sog|hrsg|mio|mrd|p\.ej|aprox)"
+    r"|Mr|Mrs|Ms|Dr|Prof|St|Rev|Gen|Col|Sgt|Capt|Gov|Sr|Sra|Srta|Dra|Uds?|Hr|Fr|Tel|Str"
+)
+_BEFORE_NUMBER = re.compile(
+    r"nos?|nr|figs?|sec|ch|pp?|vol|abs|art|ziff|núm|págs?|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec",
     re.IGNORECASE,
 )
 _WEEKDAY_OR_MONTH = re.compile(
@@ -138,6 +140,8 @@ def _goes_on(text: str, start: int, mark: re.Match[str]) -> bool:
     word = token.group().strip("*_`") if token else ""
     if _ABBREVIATION.fullmatch(word):
         return bool(rest)
+    if rest[:1].isdigit() and _BEFORE_NUMBER.fullmatch(word):
+        return True
     if len(word) == 1 and word.isalpha() and word.isupper() and word != "I":
         return bool(rest)
     return word.isdigit() and len(word) <= 2 and (_is_alone(text, start, mark) or _names_day(rest))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.candidate import BlockForm, Candidate
@@ -77,13 +78,27 @@ def extract_procedure(document: Document, section: Section, dropped: Counter[str
         happened_at=document.happened_at,
     )
     found: list[tuple[int, Candidate]] = []
+    cut = _find_cut_fences(section)
+    if cut:
+        dropped["long_fence"] += 1
     for index, block in zip(section.indices, section.blocks, strict=True):
-        made = _quote_block(block, like, dropped)
+        made = [] if index in cut else _quote_block(block, like, dropped)
         if len(found) + len(made) > _MAX_PER_SECTION:
             dropped["over_section_limit"] += len(made)
             continue
         found += [(index, candidate) for candidate in made]
     return found
+
+
+def _find_cut_fences(section: Section) -> frozenset[int]:
+    """The indices of blocks that a reader made of one fence too long for one block; half a fence is no use."""
+    cut: set[int] = set()
+    pairs = zip(section.indices, section.blocks, strict=True)
+    for (before, one), (after, other) in pairwise(pairs):
+        fences = one.kind is BlockKind.FENCE and other.kind is BlockKind.FENCE
+        if fences and one.lines and other.lines and other.lines.start <= one.lines.end + 1:
+            cut |= {before, after}
+    return frozenset(cut)
 
 
 def _quote_block(block: Block, like: Candidate, dropped: Counter[str]) -> list[Candidate]:
