@@ -1,8 +1,8 @@
 """MemoryService: where everything is put together. Its verbs are thin; the work is in the workflows.
 
-    async with MemoryService.open(folder="notes") as memu:
-        report = await memu.memorize_workspace("notes")
-        result = await memu.retrieve_workspace("when do we deploy?")
+async with MemoryService.open(folder="notes") as memu:
+    report = await memu.memorize_workspace("notes")
+    result = await memu.retrieve_workspace("when do we deploy?")
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ class MemoryService:
         """Open a store.
 
         Args:
-            db: a database URL. None: ``MEMU_DB`` or the config file; else ``.memu/memu.sqlite3`` in ``folder``, made
-                if need be; without a folder, the nearest one at or above the current directory.
+            db: a database URL. None: ``MEMU_DB`` or the config file; else ``.memu/memu.sqlite3`` in ``folder``,
+                made if need be; without a folder, the nearest one at or above the current directory.
             folder: the workspace that the store and its export lie in by default.
             out: where exported trees go; by default ``.memu`` in the synced folder.
             encoder: an encoder of your own, "auto", the path of an ONNX file, or None (or "none") for words only.
@@ -186,9 +186,7 @@ class MemoryService:
             RootError: the folder is missing, unreadable, suddenly empty, or overlaps another workspace.
             BusyError: another sync of the folder runs. EncoderMismatch: the vectors come from another encoder.
         """
-        state = SyncState(
-            scope=self._scope(user), folder=Path(folder), name=name, allow_empty=allow_empty
-        )
+        state = SyncState(scope=self._scope(user), folder=Path(folder), name=name, allow_empty=allow_empty)
         return await self._sync(state, wait=wait)
 
     async def memorize(self, path: Path | str, *, user: Mapping[str, Any] | None = None) -> SyncReport:
@@ -290,9 +288,7 @@ class MemoryService:
         scope = self._scope(user)
         workspace = await self._find_workspace(scope, reference)
         async with self._database.lock(_lock_name(scope, workspace.root)):
-            await self._database.write(
-                lambda session: remove_workspace(session.within(scope), workspace.id)
-            )
+            await self._database.write(lambda session: remove_workspace(session.within(scope), workspace.id))
             await FoldPages(self._database, self._carrier, self._settings.concurrency).fold(scope)
         await self._export(scope, Path(workspace.root))
 

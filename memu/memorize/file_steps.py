@@ -115,9 +115,7 @@ class Commit:
     async def __call__(self, state: MemorizeState) -> MemorizeState:
         entries = tuple(_to_entry(ordinal, each) for ordinal, each in enumerate(state.candidates))
         passages = await asyncio.to_thread(_index, state.passages)
-        entry_passages = await asyncio.to_thread(
-            _index, [_entry_passage(entry, state) for entry in entries]
-        )
+        entry_passages = await asyncio.to_thread(_index, [_entry_passage(entry, state) for entry in entries])
         wanted = _to_resource(state)
 
         def work(session: Session) -> None:

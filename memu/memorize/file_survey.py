@@ -1,7 +1,7 @@
-"""The first steps of sync: open the workspace, scan its folder, compare with the rows, settle what needs no reading.
+"""The first steps of sync: open the workspace, scan its folder, compare with the rows, settle what can be at once.
 
-Nothing is awaited inside a transaction. What a crash leaves undone shows in rows (pending sources, a workspace whose
-``assigned`` lags behind its ``version``, the fold queue, passages without vectors) and is done by the next sync.
+Nothing is awaited inside a transaction. What a crash leaves undone shows in rows (pending sources, a workspace
+whose ``assigned`` lags behind its ``version``, the fold queue, passages without vectors); the next sync does it.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Carry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MemorizeFiles:
-    """Run the memorize workflow for each file to be read, a bounded number at once; one that fails stops no other."""
+    """Run the memorize workflow for each file to be read, some at once; one that fails stops no other."""
 
     database: Database
     carry: Carry
@@ -143,7 +143,7 @@ class FoldPages:
         return _gather_changes(await _each(queued, self.concurrency, partial(self._fold, scope)))
 
     async def _fold(self, scope: Scope, queued: QueuedPage) -> FoldState:
-        state = FoldState(scope=scope, file_id=queued.file_id, queued_at=queued.queued_at)
+        state = FoldState(scope=scope, file_id=queued.file_id, ticket=queued.ticket)
         for _ in range(_FOLD_TRIES):
             done = await self.carry("fold", state)
             if done.saved:
@@ -160,9 +160,7 @@ class EmbedScope:
 
     async def __call__(self, state: SyncState) -> SyncState:
         done = await self.carry("embed", EmbedState(scope=state.scope))
-        return replace(
-            state, usage=state.usage + done.usage, vectors_missing=done.missing, degraded=done.degraded
-        )
+        return replace(state, usage=state.usage + done.usage, vectors_missing=done.missing, degraded=done.degraded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +229,7 @@ def _gather_changes(folded: Sequence[FoldState]) -> PageChanges:
     return PageChanges(**{change: tuple(sorted(listed)) for change, listed in names.items()})
 
 
-def _to_report(
-    state: SyncState, rows: Sequence[Resource], encoder: Encoder | None, extractor: str
-) -> SyncReport:
+def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | None, extractor: str) -> SyncReport:
     compared, scanned, workspace = state.diff, state.scan, state.workspace
     assert compared is not None
     assert scanned is not None

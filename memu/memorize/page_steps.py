@@ -166,7 +166,9 @@ async def check_page(state: FoldState) -> FoldState:
     cited: set[str] = set()
     for block in parse_blocks(state.rendered.content):
         if not block.marks or not known.issuperset(block.marks):
-            raise ValueError(f"Page {state.name!r}: the block at line {block.start + 1} cites nothing that stands.")
+            raise ValueError(
+                f"Page {state.name!r}: the block at line {block.start + 1} cites nothing that stands."
+            )
         cited.update(block.marks)
     if cited != known:
         raise ValueError(f"Page {state.name!r}: {len(known - cited)} entries are cited by no block.")
@@ -199,7 +201,7 @@ def _save(repository: Repository, state: FoldState) -> tuple[bool, str | None]:
         return False, None
     repository.pages.set_marks(page.id, rendered.marks)
     repository.passages.replace_for_page(page.id, [_page_passage(wanted.track, wanted.name, wanted.description)])
-    repository.queue.remove(page.id, state.queued_at)
+    repository.queue.remove(page.id, state.ticket)
     if not page.content:
         return True, "created"
     return True, "changed" if (page.content, page.name) != (wanted.content, wanted.name) else None

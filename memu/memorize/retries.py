@@ -17,4 +17,5 @@ def is_due(attempts: int, tried_at: datetime | None, now: datetime) -> bool:
     """
     if tried_at is None or attempts <= 1:
         return True
-    return now - tried_at >= min(_FIRST * 2 ** min(attempts - 2, 20), _LONGEST)
+    distance: timedelta = min(_FIRST * 2 ** min(attempts - 2, 20), _LONGEST)
+    return now - tried_at >= distance

@@ -41,8 +41,8 @@ def settle_root(
     for other in others:
         if exists(other.root) and _overlap(PurePath(other.root), root):
             raise RootError(
-                f"{root} overlaps the workspace at {other.root}, which is in the same scope. Sync that one, remove "
-                "it (memu workspace remove), or sync into another scope (--user)."
+                f"{root} overlaps the workspace at {other.root}, which is in the same scope. Sync that one, "
+                "remove it (memu workspace remove), or sync into another scope (--user)."
             )
     if found is None:
         return Settled(workspace=None)
@@ -58,8 +58,8 @@ def _find(
     if same_name is not None and same_name is not same_root:
         if same_root is not None or exists(same_name.root):
             raise RootError(
-                f"The name {name!r} belongs to the workspace at {same_name.root}. Give {root} another name, or remove "
-                "that workspace first (memu workspace remove)."
+                f"The name {name!r} belongs to the workspace at {same_name.root}. Give {root} another name, or "
+                "remove that workspace first (memu workspace remove)."
             )
         return same_name
     if same_root is not None:

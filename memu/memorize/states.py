@@ -110,13 +110,13 @@ class AssignState:
 class FoldState:
     """One queued page. ``page`` is as it was loaded: saving names its version.
 
-    queued_at: the ticket by which it is taken off the queue.
+    ticket: that by which it is taken off the queue.
     change: "created", "changed" or "removed"; None while the page stayed as it was.
     """
 
     scope: Scope
     file_id: str
-    queued_at: datetime
+    ticket: str
     page: RecallFile | None = None
     entries: tuple[PageEntry, ...] = ()
     name: str = ""

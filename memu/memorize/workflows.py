@@ -109,7 +109,9 @@ def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
         MemorizeState,
         ["scope", "workspace_id", "root", "file", "began"],
         [
-            Step("read", Read(parts.max_file_bytes), ["root", "file"], ["data", "content_hash", "text", "skipped"]),
+            Step(
+                "read", Read(parts.max_file_bytes), ["root", "file"], ["data", "content_hash", "text", "skipped"]
+            ),
             Step("redact", redact_text, ["file", "text", "skipped"], ["data", "text", "redactions"]),
             Step(
                 "parse",
@@ -155,7 +157,7 @@ def _fold(parts: Collaborators) -> Workflow[FoldState]:
     return Workflow(
         "fold",
         FoldState,
-        ["scope", "file_id", "queued_at"],
+        ["scope", "file_id", "ticket"],
         [
             Step("load", LoadPage(parts.database), ["scope", "file_id"], ["page", "name", "entries"]),
             Step("render", render, ["page", "entries"], ["rendered"]),
@@ -163,7 +165,7 @@ def _fold(parts: Collaborators) -> Workflow[FoldState]:
             Step(
                 "commit",
                 SavePage(parts.database),
-                ["scope", "file_id", "queued_at", "page", "name", "rendered"],
+                ["scope", "file_id", "ticket", "page", "name", "rendered"],
                 ["saved", "change"],
             ),
         ],
@@ -176,9 +178,7 @@ def _embed(parts: Collaborators) -> Workflow[EmbedState]:
         EmbedState,
         ["scope"],
         [
-            Step(
-                "encode", EmbedPassages(parts.database, parts.encoder), ["scope"], ["usage", "degraded"]
-            ),
+            Step("encode", EmbedPassages(parts.database, parts.encoder), ["scope"], ["usage", "degraded"]),
             Step("count", CountMissing(parts.database, parts.encoder), ["scope"], ["missing"]),
         ],
     )

@@ -14,7 +14,7 @@ from memu.ingest.redact import redact
 from memu.names import fold_name, slugify
 from memu.records import Layer, LineSpan, Listing, RecallFile, Resource, Scope, Track
 from memu.storage.database import Database
-from memu.storage.entries import SourcedEntry
+from memu.storage.entries import PlacedEntry
 from memu.storage.repository import Repository
 from memu.storage.session import Session
 
@@ -135,7 +135,7 @@ def _page_listing(repository: Repository, page: RecallFile) -> Listing:
     )
 
 
-def _entry_listing(found: SourcedEntry) -> Listing:
+def _entry_listing(found: PlacedEntry) -> Listing:
     entry = found.entry
     return Listing(
         reference=entry.id,
@@ -158,6 +158,5 @@ def _stored_text(repository: Repository, source: Resource, span: LineSpan | None
     return "\n\n".join(
         passage.text
         for passage in passages
-        if span is None
-        or (passage.lines and passage.lines.start <= span.end and passage.lines.end >= span.start)
+        if span is None or (passage.lines and passage.lines.start <= span.end and passage.lines.end >= span.start)
     )
