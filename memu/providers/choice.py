@@ -1,0 +1,35 @@
+"""Which encoder a setting means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memu.errors import ConfigurationError
+from memu.providers.embedded import EmbeddedEncoder, OnnxModel, is_installed
+from memu.providers.protocols import Encoder
+
+__all__ = ["choose_encoder"]
+
+
+def choose_encoder(setting: str) -> Encoder | None:
+    """The encoder that ``setting`` names; nothing is loaded yet.
+
+    ``auto``: the embedded one where ``memu[local]`` is installed, else None. ``none``: None. Anything else is the
+    path of an ONNX file with its ``tokenizer.json`` beside it.
+
+    Raises:
+        ConfigurationError: a file is missing. ExtraMissing: what runs ONNX files is not installed.
+    """
+    if setting == "none":
+        return None
+    if setting == "auto":
+        return EmbeddedEncoder() if is_installed() else None
+    model = Path(setting).expanduser()
+    tokenizer = model.with_name("tokenizer.json")
+    for path in (model, tokenizer):
+        if not path.is_file():
+            raise ConfigurationError(
+                f"Encoder {setting!r}: there is no file {path}. Give auto, none, or the path of an ONNX file "
+                "that has its tokenizer.json beside it."
+            )
+    return EmbeddedEncoder(OnnxModel(name=model.stem, model=model, tokenizer=tokenizer))

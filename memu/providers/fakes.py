@@ -1,0 +1,90 @@
+"""Encoders for tests and trials: they obey the port, need no model, and write down what they were asked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memu.errors import ProviderError
+from memu.records import EncoderIdentity
+from memu.tokens import index_terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["FailingEncoder", "HashingEncoder", "RandomEncoder"]
+
+
+class HashingEncoder:
+    """Counts of terms, each in the component that its hash names: texts that share words are near.
+
+    ``asked`` holds the texts of every call. After ``fail_after`` texts it raises ProviderError.
+    """
+
+    def __init__(
+        self,
+        dimension: int = 64,
+        *,
+        name: str = "hashing",
+        languages: frozenset[str] = frozenset(),
+        fail_after: int | None = None,
+    ) -> None:
+        self.identity = EncoderIdentity(
+            name=name, dimension=dimension, fingerprint=f"{name}-{dimension}", languages=languages
+        )
+        self.asked: list[tuple[str, ...]] = []
+        self._fail_after = fail_after
+
+    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit row a text, in order; a text without terms gives a fixed row."""
+        import numpy as np
+
+        self.asked.append(tuple(texts))
+        if self._fail_after is not None and sum(map(len, self.asked)) > self._fail_after:
+            raise ProviderError(f"The encoder {self.identity.name} does not answer.")
+        rows = [self._vector(text) for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), self.identity.dimension)
+
+    async def encode_query(self, text: str) -> NDArray[np.float32]:
+        """The row of one text."""
+        row: NDArray[np.float32] = (await self.encode([text]))[0]
+        return row
+
+    def _vector(self, text: str) -> NDArray[np.float64]:
+        import numpy as np
+
+        row = np.zeros(self.identity.dimension)
+        for term, count in index_terms(text).items():
+            digest = hashlib.sha256(term.encode("utf-8", errors="replace")).digest()
+            row[int.from_bytes(digest[:4], "big") % len(row)] += count if digest[4] % 2 else -count
+        if not row.any():
+            row[0] = 1.0
+        unit: NDArray[np.float64] = row / np.linalg.norm(row)
+        return unit
+
+
+class RandomEncoder(HashingEncoder):
+    """A vector that says nothing of the text, and is the same for the same text and ``seed``."""
+
+    def __init__(
+        self, dimension: int = 64, *, seed: int = 0, name: str = "random", languages: frozenset[str] = frozenset()
+    ) -> None:
+        super().__init__(dimension, name=f"{name}-{seed}", languages=languages)
+        self._seed = seed
+
+    def _vector(self, text: str) -> NDArray[np.float64]:
+        import numpy as np
+
+        digest = hashlib.sha256(f"{self._seed}\n{text}".encode("utf-8", errors="replace")).digest()
+        row = np.random.default_rng(int.from_bytes(digest[:8], "big")).standard_normal(self.identity.dimension)
+        unit: NDArray[np.float64] = row / np.linalg.norm(row)
+        return unit
+
+
+class FailingEncoder(HashingEncoder):
+    """An encoder that is down: every call raises ProviderError."""
+
+    def __init__(self, dimension: int = 64, *, name: str = "failing") -> None:
+        super().__init__(dimension, name=name, fail_after=-1)
