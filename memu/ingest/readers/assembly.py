@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
+from typing import overload
 
 from memu.ingest.document import Block, Document, Source
 from memu.ingest.readers.dates import find_path_date
@@ -76,27 +77,43 @@ def assemble(
     )
 
 
-def _settle(block: Block, total: int, counts: Counter[str]) -> Iterable[Block]:
+def _settle(block: Block, total: int, counts: Counter[str]) -> tuple[Block, ...]:
     text = clean(block.text)
     if text != block.text:
         counts["bad_character"] += len(_UNSTORABLE.findall(block.text))
-    settled = replace(
-        block,
-        text=text.strip("\n").rstrip(),
-        lines=_clamp(block.lines, total),
-        heading=tuple(shorten(clean(part), _LABEL_LIMIT) for part in block.heading[:_HEADINGS_LIMIT]),
-        parent=shorten(clean(block.parent), _LABEL_LIMIT) or None if block.parent else None,
-        speaker=shorten(clean(block.speaker), _LABEL_LIMIT) or None if block.speaker else None,
-    )
-    if not settled.text.strip():
+    text = text.strip("\n").rstrip()
+    lines = _clamp(block.lines, total)
+    heading = tuple(map(_make_label, block.heading[:_HEADINGS_LIMIT]))
+    parent, speaker = _make_label(block.parent), _make_label(block.speaker)
+    if not text.strip():
         return ()
-    if len(settled.text) <= LIMIT:
-        return (settled,)
-    return tuple(replace(settled, text=part) for part in split_long(settled.text))
+    if (text, lines, heading, parent, speaker) != (
+        block.text,
+        block.lines,
+        block.heading,
+        block.parent,
+        block.speaker,
+    ):
+        block = replace(
+            block, text=text, lines=lines, heading=heading, parent=parent or None, speaker=speaker or None
+        )
+    if len(text) <= LIMIT:
+        return (block,)
+    return tuple(replace(block, text=part) for part in split_long(text))
+
+
+@overload
+def _make_label(text: str) -> str: ...
+@overload
+def _make_label(text: None) -> None: ...
+def _make_label(text: str | None) -> str | None:
+    return None if text is None else shorten(clean(text), _LABEL_LIMIT)
 
 
 def _clamp(lines: LineSpan | None, total: int) -> LineSpan | None:
     if lines is None:
         return None
+    if 1 <= lines.start <= lines.end <= total:
+        return lines
     start = min(max(lines.start, 1), total)
     return LineSpan(start, min(max(lines.end, start), total))

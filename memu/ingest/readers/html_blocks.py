@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ _BREAKING = re.compile(
 )
 _VOID = re.compile(r"area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr")
 _HEADING = re.compile(r"h[1-6]")
+_NOT_LINE_END = re.compile(r"[^\n]+")
 _LANGUAGE = re.compile(r"(?:language|lang|highlight-source|brush:)[-: ]?([\w+#-]{1,30})")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|#|\{")
 _DATE_NAMES = frozenset(["article:published_time", "date", "dc.date", "datepublished"])
@@ -37,15 +39,35 @@ def read_html_blocks(text: str, damage: Counter[str]) -> list[Block]:
 def parse_html(text: str, damage: Counter[str]) -> HtmlPage:
     """The whole page; what cannot be parsed at all is read as plain text and counted."""
     page = HtmlPage()
+    bare = _blank_comments(text, damage)
+    # Below the last tag's end the library would try every "<" again and again.
+    end = bare.rfind(">") + 1
     try:
-        page.feed(text)
+        page.feed(bare[:end])
         page.close()
     except (AssertionError, RecursionError):
         # The library asserts on some broken declarations.
         damage["bad_markup"] += 1
         page.blocks = read_plain_blocks(number_lines(text.split("\n")))
+        return page
+    page.handle_data(html.unescape(bare[end:]))
     page.flush()
     return page
+
+
+def _blank_comments(text: str, damage: Counter[str]) -> str:
+    """The text with comments as blank lines; a comment that is never closed hides nothing."""
+    parts: list[str] = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0:
+        end = text.find("-->", start + 2)
+        parts.append(text[at:start])
+        if end < 0:
+            damage["unclosed_comment"] += 1
+            return "".join(parts) + text[start:].replace("<!--", "    ")
+        at = end + 3
+        parts.append(_NOT_LINE_END.sub("", text[start:at]) or " ")
+    return "".join(parts) + text[at:]
 
 
 @dataclass(slots=True)

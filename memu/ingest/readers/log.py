@@ -62,7 +62,9 @@ class LogReader:
         blocks: list[Block] = []
         for run in _cut_records(number_lines(source.text.split("\n"))):
             service = _SERVICE.match(run[0].text)
-            lines = [replace_text(run[0], run[0].text[service.end() :]), *run[1:]] if service else list(run)
+            lines = (
+                [replace_text(run[0], run[0].text[service.end() :].lstrip()), *run[1:]] if service else list(run)
+            )
             template = Block(
                 kind=BlockKind.LOG_LINE,
                 text="",

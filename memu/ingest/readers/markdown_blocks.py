@@ -25,6 +25,7 @@ from memu.records import LineSpan
 __all__ = ["read_markdown_blocks"]
 
 _DEEPEST = 60
+_DEFINITIONS = re.compile(r"(?:\[[^\]^\n]+\]:[ \t]*\S+[^\n]*(?:\n|$))+")
 _COMMENT = re.compile(r"^<!--.*?-->\s*|\s*<!--(?:(?!<!--).)*?-->$", re.DOTALL)
 
 
@@ -34,6 +35,8 @@ def read_markdown_blocks(text: str, damage: Counter[str]) -> tuple[list[Block], 
     safe = text.replace("\r", " ")
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable("table").use(front_matter_plugin)
     parser.core.ruler.disable(["inline", "text_join"])
+    # A definition of a link is text of the source too; the library would take it away.
+    parser.disable("reference")
     try:
         tokens = parser.parse(safe)
     except RecursionError:
@@ -139,6 +142,8 @@ class _Walk:
             item.text = pieces[0].text
         else:
             template = self._template(BlockKind.QUOTE if self.quotes else BlockKind.PARAGRAPH)
+            if _DEFINITIONS.fullmatch(content):
+                template = replace(template, kind=BlockKind.DATA)
         self._emit(template, pieces)
 
     def _take_heading(self, pieces: Sequence[Piece]) -> None:

@@ -110,14 +110,16 @@ class _Layout:
             self.kind = BlockKind.BULLET if _BULLET.match(line.text) else BlockKind.STEP
             self.indent = len(line.text) - len(line.text.lstrip())
             self.held.append(replace_text(line, line.text[marker.end() :]))
-        elif not _UNDERLINE.fullmatch(text):
+        elif _UNDERLINE.fullmatch(text):
+            self.flush()
+        else:
             self._take_text(line)
         return place + 1
 
     def flush(self) -> None:
         """Ends the block that is being gathered."""
         pieces = fold(self.held)
-        if pieces and self.kind is not BlockKind.PARAGRAPH:
+        if pieces and self.kind in (BlockKind.BULLET, BlockKind.STEP):
             while self.items and self.items[-1][0] >= self.indent:
                 self.items.pop()
             template = replace(
@@ -128,10 +130,16 @@ class _Layout:
             self.items.append((self.indent, pieces[0].text))
             self.blocks += spread(template, pieces)
         elif pieces:
-            self.blocks += spread(self._template(BlockKind.PARAGRAPH), pieces)
+            self.blocks += spread(self._template(self.kind), pieces)
         self.held, self.kind = [], BlockKind.PARAGRAPH
 
     def _take_text(self, line: NumberedLine) -> None:
+        quoted = line.text.startswith(">")
+        if quoted != (self.kind is BlockKind.QUOTE) and (quoted or self.kind is BlockKind.QUOTE):
+            self.flush()
+        if quoted:
+            self.kind = BlockKind.QUOTE
+            line = replace_text(line, line.text.lstrip("> "))
         indented = line.text[:1] in (" ", "\t")
         if not indented and self.kind is BlockKind.PARAGRAPH:
             self.items = []

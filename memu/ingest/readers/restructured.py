@@ -27,6 +27,7 @@ from memu.records import Kind
 __all__ = ["RestructuredReader"]
 
 _SIZE_LIMIT = 400_000
+_LINES_LIMIT = 10_000
 _ODD_SPACE = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _LINK = re.compile(r"<([\w./-]{1,200}\.(?:rst|md|txt|html))>`_|:doc:`(?:[^`<]*<)?([^`<>]{1,200})>?`")
 _SETTINGS = {
@@ -74,7 +75,7 @@ class RestructuredReader:
 
 
 def _read_tree(text: str, run: list[NumberedLine], damage: Counter[str]) -> list[Block]:
-    if len(text) > _SIZE_LIMIT:
+    if len(text) > _SIZE_LIMIT or len(run) > _LINES_LIMIT:
         return read_plain_blocks(run)
     settings = docutils.frontend.get_default_settings(docutils.parsers.rst.Parser)
     for name, value in _SETTINGS.items():
@@ -127,7 +128,7 @@ class _Walk:
             case tree.block_quote():
                 self.take_all(node, replace(above, kind=BlockKind.QUOTE))
             case tree.row():
-                self._emit(replace(above, kind=BlockKind.TABLE), "\n".join(map(_text_of, node.children)))
+                self._take_row(node, replace(above, kind=BlockKind.TABLE))
             case tree.TextElement():
                 self._emit(above, _text_of(node))
             case _:
@@ -156,28 +157,43 @@ class _Walk:
                 self._take(child, inner)
 
     def _emit(self, template: Block, text: str, *, verbatim: bool = False) -> None:
-        lines = self._find(text.split("\n"))
-        self.blocks += spread(template, keep(lines) if verbatim else fold(lines))
+        wanted = text.split("\n")
+        lines = self._find_together(wanted)
+        runs = [lines] if lines else [[line] for line in map(self._find_line, wanted) if line]
+        for run in runs:
+            self.blocks += spread(template, keep(run) if verbatim else fold(run))
 
-    def _find(self, wanted: Sequence[str]) -> list[NumberedLine]:
-        """The source's lines that hold the wanted ones, in order, from where the last text was found."""
-        found: list[NumberedLine] = []
-        at = self.at
-        for text in wanted:
-            needle = text.strip()
-            if not needle:
-                if found:
-                    found.append(replace_text(found[-1], ""))
-                continue
-            place = next((n for n in range(at, len(self.run)) if needle in self.run[n].text), None)
-            if place is None:
-                self.damage["unplaced_text"] += 1
-                continue
-            found.append(replace_text(self.run[place], text.rstrip()))
-            at = place
+    def _take_row(self, row: tree.row, template: Block) -> None:
+        """A row as it is drawn: the raw lines from its first cell's first to its last cell's last."""
+        start = self.at
+        found: list[int] = []
+        for cell in row.children:
+            self.at = found[0] if found else start
+            lines = map(self._find_line, cell.astext().split("\n"))
+            found += [line.first - 1 for line in lines if line]
         if found:
-            self.at = found[-1].first - 1
-        return found
+            first, self.at = min(found), max(found)
+            self.blocks += spread(template, fold(self.run[first : self.at + 1]))
+
+    def _find_together(self, wanted: Sequence[str]) -> list[NumberedLine]:
+        """The source's lines that hold the wanted ones, one below the other, from where we are."""
+        needles = [text.strip() for text in wanted]
+        for place in range(self.at, len(self.run) - len(needles) + 1):
+            if all(needle in self.run[place + at].text for at, needle in enumerate(needles)):
+                self.at = place + len(needles) - 1
+                return [replace_text(self.run[place + at], text.rstrip()) for at, text in enumerate(wanted)]
+        return []
+
+    def _find_line(self, text: str) -> NumberedLine | None:
+        needle = text.strip()
+        if not needle:
+            return None
+        for place in range(self.at, len(self.run)):
+            if needle in self.run[place].text:
+                self.at = place
+                return replace_text(self.run[place], text.rstrip())
+        self.damage["unplaced_text"] += 1
+        return None
 
 
 def _text_of(node: tree.Node) -> str:
