@@ -6,15 +6,20 @@ there, one that would lead nowhere is shown as the characters it was written wit
 
 from __future__ import annotations
 
+import functools
 import html
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from memu.export.markdown import path_url
 from memu.export.places import Places
 from memu.export.snapshot import Citation, SourceKey
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 __all__ = ["relink"]
 
@@ -28,6 +33,7 @@ _CODE = re.compile(r"(?<![`\\])(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _OWN_NOTE = re.compile(r"(?<!\\)\[\^(?=[^\]\s]+\])")
 _DEFINITION = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?)\[(?=[^\]\n]+\]:)", re.MULTILINE)
+_OPENING = re.compile(r"(?P<escape>\\*)\]\(")
 _GAP = re.compile(r"[ \t]*\n?[ \t]*")
 _ANGLED = re.compile(r"<((?:[^<>\\\n]|\\.)*)>")
 _CLOSE = re.compile(r"""(?:\s+(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?\s*\)""", re.DOTALL)
@@ -56,9 +62,34 @@ def _relink_block(text: str, cited: Iterable[Citation], places: Places, at: str)
     if "[" not in text:
         return text
     sources = sorted({citation.key for citation in cited})
-    return "".join(
-        piece if is_code else _relink_prose(piece, sources, places, at) for piece, is_code in _split_code(text)
+    made: set[str] = set()
+    changed = "".join(
+        piece if is_code else _relink_prose(piece, sources, places, at, made)
+        for piece, is_code in _split_code(text)
     )
+    # Brackets, code and tags can be tangled so that only a parser tells what is a link; such a block has none.
+    return changed if _leads_only_to(changed, made) else _OPENING.sub(_close_off, changed)
+
+
+def _leads_only_to(text: str, urls: Iterable[str]) -> bool:
+    if "](" not in text:
+        return True
+    parser = _parser()
+    allowed = {parser.normalizeLink(url) for url in urls}
+    tokens = [child for token in parser.parse(text.lstrip("\n")) for child in token.children or ()]
+    led = [str(token.attrs[name]) for token in tokens for name in ("href", "src") if name in token.attrs]
+    return all(url in allowed or _SCHEME.match(url) for url in led)
+
+
+@functools.cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark")
+
+
+def _close_off(match: re.Match[str]) -> str:
+    return match.group() if len(match["escape"]) % 2 else f"{match['escape']}\\]("
 
 
 def _split_code(text: str) -> Iterator[tuple[str, bool]]:
@@ -75,7 +106,7 @@ def _split_code(text: str) -> Iterator[tuple[str, bool]]:
     yield text[position:], False
 
 
-def _relink_prose(text: str, sources: list[SourceKey], places: Places, at: str) -> str:
+def _relink_prose(text: str, sources: list[SourceKey], places: Places, at: str, made: set[str]) -> str:
     text = _DEFINITION.sub(r"\1\\[", _OWN_NOTE.sub(r"\\[^", text))
     parts: list[str] = []
     position = 0
@@ -88,8 +119,10 @@ def _relink_prose(text: str, sources: list[SourceKey], places: Places, at: str) 
             continue
         start, end = found
         url = _lead(text[start:end], sources, places, at)
-        # A backslash before the parenthesis makes the link plain text that reads as it was written.
-        parts.append(text[position : index + 1] + ("\\(" if url is None else f"({text[opened:start]}{url}"))
+        if url is not None:
+            made.add(url)
+        # A backslash before the bracket makes the link plain text that reads as it was written.
+        parts.append(text[position:index] + ("\\](" if url is None else f"]({text[opened:start]}{url}"))
         position = opened if url is None else end
     return "".join([*parts, text[position:]])
 
