@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from memu.memorize.assign.stop_phrases import is_edge, is_stop_words
@@ -15,6 +16,8 @@ __all__ = ["Topic", "Voice", "choose_topics"]
 
 _LONGEST = 12
 _LEAST_VOICES = 2
+# Two characters of a script without spaces, or one word of another.
+_LEAST_WEIGHT = 2
 # From so many titles on, what more than half of them share names the whole folder and no page of it.
 _ENOUGH_VOICES = 8
 
@@ -26,6 +29,31 @@ class Voice:
     path: str
     content: str
     texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Text:
+    """A title or heading, its words and their keys."""
+
+    text: str
+    words: Sequence[Word]
+    keys: Sequence[str]
+
+    @classmethod
+    def of(cls, text: str) -> _Text:
+        words = split_words(text)
+        return cls(text, words, [word.key for word in words])
+
+    def key(self, start: int, end: int) -> str:
+        return " ".join(self.keys[start:end])
+
+    def spans(self, shared: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+        """Every run of words whose key is in ``shared``, as are those of all shorter runs from the same start."""
+        for start in range(len(self.keys)):
+            for end in range(start + 1, min(len(self.keys), start + _LONGEST) + 1):
+                if self.key(start, end) not in shared:
+                    break
+                yield start, end
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +83,20 @@ def choose_topics(voices: Iterable[Voice], names: Iterable[str] = ()) -> dict[st
     source took is given up, longest first, and that source takes its next, until every topic has two sources.
     """
     ordered = sorted(voices, key=lambda voice: voice.path)
-    contents: dict[str, Voice] = {}
+    texts: dict[str, list[_Text]] = {}
     for voice in ordered:
-        contents.setdefault(voice.content, voice)
-    standing = {_key_of(split_words(name)) for name in names}
-    found = {content: _phrases_in(voice) for content, voice in contents.items()}
-    shared = Counter(key for phrases in found.values() for key in phrases)
+        if voice.content not in texts:
+            texts[voice.content] = [_Text.of(text) for text in voice.texts]
+    standing = {" ".join(_Text.of(name).keys) for name in names}
+    shared = _count_shared(texts, standing)
+    found = {content: _phrases_in(parts, shared, standing) for content, parts in texts.items()}
     broad = {
         key
         for key, count in shared.items()
-        if len(contents) >= _ENOUGH_VOICES and count * 2 > len(contents) and key not in standing
+        if len(texts) >= _ENOUGH_VOICES and count * 2 > len(texts) and key not in standing
     }
     options = {
-        content: sorted(
-            (phrase for key, phrase in phrases.items() if shared[key] >= _LEAST_VOICES or key in standing),
-            key=lambda phrase: (phrase.key in broad, phrase.rank),
-        )
+        content: sorted(phrases, key=lambda phrase: (phrase.key in broad, phrase.rank))
         for content, phrases in found.items()
     }
     chosen = _settle(options, standing)
@@ -112,28 +138,58 @@ def _settle(options: Mapping[str, Sequence[_Phrase]], standing: set[str]) -> dic
     return {content: options[content][at[content]] for found in takers.values() for content in found}
 
 
-def _phrases_in(voice: Voice) -> dict[str, _Phrase]:
-    """Every phrase of a source's texts that could name a page, by key; the first place counts."""
+def _count_shared(texts: Mapping[str, Sequence[_Text]], standing: AbstractSet[str]) -> dict[str, int]:
+    """How many contents hold each phrase that two or more hold, or that begins a standing page's name.
+
+    Level by level (Agrawal and Srikant's Apriori): a phrase is shared only if the phrase one word shorter is.
+    """
+    prefixes = {" ".join(words[:end]) for words in map(str.split, standing) for end in range(1, len(words) + 1)}
+    shared: dict[str, int] = {}
+    starts = [
+        (content, part, start)
+        for content, parts in texts.items()
+        for part in parts
+        for start in range(len(part.words))
+    ]
+    for length in range(1, _LONGEST + 1):
+        grams = [
+            (content, part, start, part.key(start, start + length))
+            for content, part, start in starts
+            if start + length <= len(part.words)
+        ]
+        counts = Counter(key for _, key in {(content, key) for content, _, _, key in grams})
+        shared.update((key, count) for key, count in counts.items() if count >= _LEAST_VOICES or key in standing)
+        starts = [
+            (content, part, start)
+            for content, part, start, key in grams
+            if counts[key] >= _LEAST_VOICES or key in prefixes
+        ]
+    return shared
+
+
+def _phrases_in(parts: Sequence[_Text], shared: Mapping[str, int], standing: AbstractSet[str]) -> list[_Phrase]:
+    """The shared phrases of a source's texts that could name a page; of each the first place counts."""
     found: dict[str, _Phrase] = {}
     offset = 0
-    for text in voice.texts:
-        words = split_words(text)
-        edges = [is_edge(word) and not word.key.isdigit() for word in words]
-        for start in range(len(words)):
-            if not edges[start]:
-                continue
-            for end in range(start + 1, min(len(words), start + _LONGEST) + 1):
-                part = words[start:end]
-                weight = sum(word.weight for word in part)
-                if weight < 2 or not is_edge(part[-1]) or is_stop_words(part):
-                    continue
-                key = _key_of(part)
-                rank = (-weight, offset + start, key)
-                if key not in found:
-                    found[key] = _Phrase(rank, text[part[0].start : part[-1].end])
+    for part in parts:
+        words = part.words
+        for start, end in part.spans(shared):
+            key = part.key(start, end)
+            is_shared = shared[key] >= _LEAST_VOICES or key in standing
+            if is_shared and key not in found and _can_name(words[start:end]):
+                weight = sum(word.weight for word in words[start:end])
+                spelling = part.text[words[start].start : words[end - 1].end]
+                found[key] = _Phrase((-weight, offset + start, key), spelling)
         offset += len(words)
-    return found
+    return list(found.values())
 
 
-def _key_of(words: Sequence[Word]) -> str:
-    return " ".join(word.key for word in words)
+def _can_name(words: Sequence[Word]) -> bool:
+    """Whether the words may be a page's name: not too short, with telling words at both ends."""
+    return (
+        sum(word.weight for word in words) >= _LEAST_WEIGHT
+        and not words[0].key.isdigit()
+        and is_edge(words[0])
+        and is_edge(words[-1])
+        and not is_stop_words(words)
+    )

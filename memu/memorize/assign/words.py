@@ -49,6 +49,7 @@ def split_words(text: str) -> Sequence[Word]:
     )
 
 
+@lru_cache(maxsize=65536)
 def plain_title(title: str) -> str:
     """A title without Markdown's marks, links' targets and a mail's "Re:", white space made single spaces.
 
