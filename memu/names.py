@@ -52,7 +52,9 @@ def slugify(name: str) -> str:
     suffix = f"-{digest}"
     cut = _cut_bytes(readable, MAX_SLUG_BYTES - len(suffix)).strip("-")
     # A readable part that already ends like one of our suffixes could meet another page's slug.
-    lossless = cut == folded and folded not in _RESERVED and not re.search(r"(^|-)[0-9a-f]{6}$", folded)
+    lossless = (
+        bool(cut) and cut == folded and folded not in _RESERVED and not re.search(r"(^|-)[0-9a-f]{6}$", folded)
+    )
     return folded if lossless else f"{cut or 'page'}{suffix}"
 
 
