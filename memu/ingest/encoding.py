@@ -1,4 +1,4 @@
-"""Bytes to text: byte order marks, UTF-8 first, older encodings by what they would say, and never a guess kept quiet.
+"""Bytes to text: byte order marks, UTF-8 first, older encodings by plausibility, never a guess kept quiet.
 
 The candidates for what is not UTF-8 come from charset-normalizer; which of them it is, is decided by how well
 the decoded text looks like writing (``plausibility``), because short texts often fit several.

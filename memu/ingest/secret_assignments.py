@@ -1,0 +1,158 @@
+"""Values that stand behind a name such as ``DB_PASSWORD`` or ``"api_key"``, in any of the forms settings take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memu.ingest.secret_patterns import join_words
+from memu.ingest.secret_values import is_key, is_password
+
+__all__ = ["find_assigned"]
+
+# What a name ends in, and the kind that its value then is. All lower case: searched in a lower-case copy. A word
+# is cut where a rare letter begins, and what precedes is looked at only there: a search skips to such letters.
+_NAMES: tuple[tuple[str, str, str], ...] = (
+    ("pass", "word", "password"),
+    ("pass", "wd", "password"),
+    ("pass", "wort", "password"),
+    ("", "pwd", "password"),
+    ("pass", "phrase", "password"),
+    ("", "kennwort", "password"),
+    ("", "_pass", "password"),
+    ("", "_pw", "password"),
+    ("contrase", "ña", "password"),
+    ("", "пароль", "password"),
+    ("", "密码", "password"),
+    ("", "密碼", "password"),
+    ("", "口令", "password"),
+    ("se", "cret", "secret"),
+    ("to", "ken", "token"),
+    # Which key, stands in front of the word.
+    ("", "key", "api-key"),
+)
+_KINDS = {tail: kind for _, tail, kind in _NAMES} | {head + tail: kind for head, tail, kind in _NAMES}
+_KEYS = (
+    "api",
+    "access",
+    "secret",
+    "private",
+    "account",
+    "encryption",
+    "signing",
+    "master",
+    "auth",
+    "service",
+    "license",
+    "deploy",
+    "webhook",
+    "shared",
+    "admin",
+    "app",
+    "client",
+    "consumer",
+    "storage",
+)
+_WHICH_KEY = re.compile("([a-z]{3,12})[_ -]?$")
+
+_ENDINGS = (
+    r"(?:(?=[_a-z0-9-])[_-]?(?:base|prod|production|dev|staging|live|test|value|hash|s|[0-9]{1,2})(?![a-z]))?"
+)
+_CLOSING = r"""[\\"'`*_\])]{0,6}+"""
+_SEPARATOR = (
+    r"[ \t]{0,8}+(?=[:=|<>\nv：＝])"
+    r"(?::[ \t]{0,4}[a-z_\[\]|]{1,24}[ \t]{0,4}=(?!=)|=>|:=|:|=(?!=)|\||：|＝"
+    r"|</t[dh]>[ \t]{0,8}\n?[ \t]{0,16}<td>|\n[ \t]{0,24}value:|value=|>)"
+    r"[ \t]{0,8}[*_]{0,3}[ \t]{0,4}"
+)
+
+
+def _compile(tails: list[str]) -> re.Pattern[str]:
+    whole = "|".join(f"(?<={head}{tail})" for head, tail, _ in _NAMES if tail in tails)
+    return re.compile(f"(?P<name>{join_words(tails)})(?:{whole}){_ENDINGS}{_CLOSING}{_SEPARATOR}")
+
+
+# One regex for each first letter: Python searches for one letter ten times as fast as for one of several.
+_BY_LETTER = tuple(
+    _compile([tail for _, tail, _ in _NAMES if tail[0] == letter])
+    for letter in dict.fromkeys(tail[0] for _, tail, _ in _NAMES)
+)
+
+# Behind an option of a command a space is enough.
+_OPTION = re.compile(r"--[a-z-]{0,24}?(?P<name>pass(?:word|wd|phrase)|token|secret|key)[ ]{1,3}")
+
+# Names that end like a secret's and hold none.
+_HARMLESS = re.compile(
+    r"(?:public|no|not|without|forgot|forgotten|reset|invalid|wrong|max|min|num|n|per|bos|eos|pad)[ _-]?$"
+)
+_ESCAPED = re.compile(r"""\\{1,3}["'](?P<value>[^"'\\\n]{1,512})\\""")
+_QUOTED = re.compile(r"""(?P<quote>["'`])(?P<value>(?:(?!(?P=quote))[^\\\n]|\\.){1,512})(?P=quote)""")
+_BARE = re.compile(r"""[^\s"'`,;<>|\\]{1,512}""")
+_ELEMENT = re.compile(r"[^<\s]{1,512}(?=</)")
+_ENVIRONMENT = re.compile(r"""[^\s"'`\\]{1,512}""")
+_LINE_END = re.compile(r"""[ \t]*(?:$|\n|[#|"'`\\<,;]|//|--)""")
+_CAPITALS = re.compile(r"[A-Z0-9_]{3,}=")
+_MARKUP = "*_"
+
+
+def find_assigned(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and kind of each value that a secret's name stands before and that looks like one.
+
+    Args:
+        lowered: the text in lower case, of the same length.
+    """
+    for names in (*_BY_LETTER, *((_OPTION,) if "--" in lowered else ())):
+        for match in names.finditer(lowered):
+            found = _find_value(text, match)
+            if found is not None:
+                yield (*found, _kind(match))
+
+
+def _kind(match: re.Match[str]) -> str:
+    kind = _KINDS[match["name"]]
+    return "secret" if match["name"] == "key" and re.search("(?:secret|private)[_ -]?$", _before(match)) else kind
+
+
+def _before(match: re.Match[str]) -> str:
+    return match.string[max(0, match.start("name") - 13) : match.start("name")]
+
+
+def _names_secret(match: re.Match[str]) -> bool:
+    before = _before(match)
+    if match["name"] != "key":
+        return _HARMLESS.search(before) is None
+    which = _WHICH_KEY.search(before)
+    return which is not None and which[1].endswith(_KEYS)
+
+
+def _find_value(text: str, match: re.Match[str]) -> tuple[int, int] | None:
+    if not _names_secret(match):
+        return None
+    looks_right = is_password if _KINDS[match["name"]] == "password" else is_key
+    start = match.end()
+    if (escaped := _ESCAPED.match(text, start)) is not None:
+        return escaped.span("value") if looks_right(escaped["value"], plain=True) else None
+    if (quoted := _QUOTED.match(text, start)) is not None:
+        return quoted.span("value") if looks_right(quoted["value"], plain=True) else None
+    if match[0].endswith(">") and not match[0].endswith("=>"):
+        element = _ELEMENT.match(text, start)
+        return element.span() if element is not None and looks_right(element[0], plain=True) else None
+    while text[start : start + 1] in _MARKUP and start < len(text):
+        start += 1
+    capitals = _CAPITALS.fullmatch(text, match.start("name"), match.end()) is not None
+    bare = (_ENVIRONMENT if capitals else _BARE).match(text, start)
+    if bare is None:
+        return None
+    value = _trim(bare[0], text[match.end() - 1] == "=")
+    # Behind a colon in running text stands a sentence; a value is the last thing on its line.
+    colon = text[match.start() : match.end()].rstrip()[-1:] in (":", "：")
+    if colon and _LINE_END.match(text, start + len(bare[0])) is None:
+        return None
+    return (start, start + len(value)) if looks_right(value, plain=capitals) else None
+
+
+def _trim(value: str, assigned: bool) -> str:
+    """Without the punctuation of the sentence around, and of a query string without its other fields."""
+    if assigned:
+        value = value.partition("&")[0]
+    return value.rstrip(".,;:)]}*_")
