@@ -6,6 +6,7 @@ stands in the text of a passage, or in its header where it is a heading above it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,6 +22,9 @@ MAX_PASSAGE_WORDS = 120
 _MAX_PASSAGE_CHARS = 1080
 # A heading change ends a passage that has this much; smaller sections join their neighbours.
 _SECTION_WORDS = 40
+_TINY_WORDS = 20
+_MAJORITY = 0.6
+_WHOLE_BLOCK_WORDS = 60
 _LINE_KINDS = frozenset(
     {
         BlockKind.FENCE,
@@ -38,12 +42,14 @@ _TIGHT = frozenset({BlockKind.BULLET, BlockKind.STEP, BlockKind.TABLE, BlockKind
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A slice of one block that fits a passage; ``path`` is the heading path it stands under."""
+    """A sentence or line of a block. ``path`` is the heading path it stands under, a heading's own name included;
+    ``block_words`` is the size of its whole block."""
 
     block: Block
     part: Slice
     words: int
     path: tuple[str, ...]
+    block_words: int
 
 
 def cut_passages(document: Document, path: str, language: str | None = None) -> tuple[Passage, ...]:
@@ -54,14 +60,17 @@ def cut_passages(document: Document, path: str, language: str | None = None) -> 
         path: its workspace-relative POSIX path.
         language: ISO 639-1 code of the source, or None if unsure.
     """
-    groups = _group([piece for block in document.blocks for piece in _cut_block(block)])
+    groups = _group([piece for block in document.blocks for piece in _cut_block(block, document.title)])
     return tuple(_to_passage(document, path, language, ordinal, group) for ordinal, group in enumerate(groups))
 
 
-def _cut_block(block: Block) -> Iterator[_Piece]:
-    path = (*block.heading, block.text) if block.kind is BlockKind.HEADING else block.heading
-    for part in _join_parts(block.text, _cut_text(block)):
-        yield _Piece(block, part, measure(part.text), path)
+def _cut_block(block: Block, title: str) -> list[_Piece]:
+    path = block.heading
+    if block.kind is BlockKind.HEADING and (path or block.text != title):
+        path = (*path, block.text)
+    parts = [(part, measure(part.text)) for part in _cut_text(block)]
+    total = sum(words for _, words in parts)
+    return [_Piece(block, part, words, path, total) for part, words in parts]
 
 
 def _cut_text(block: Block) -> Iterator[Slice]:
@@ -72,28 +81,11 @@ def _cut_text(block: Block) -> Iterator[Slice]:
             yield Slice(part.text, unit.start + part.start, unit.start + part.end)
 
 
-def _join_parts(text: str, units: Iterator[Slice]) -> Iterator[Slice]:
-    """Neighbouring units as one slice while that stays within a passage."""
-    held: Slice | None = None
-    size = 0
-    for unit in units:
-        more = measure(unit.text)
-        if held is not None and size + more <= MAX_PASSAGE_WORDS and unit.end - held.start <= _MAX_PASSAGE_CHARS:
-            held = Slice(text[held.start : unit.end], held.start, unit.end)
-            size += more
-            continue
-        if held is not None:
-            yield held
-        held, size = unit, more
-    if held is not None:
-        yield held
-
-
 def _group(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
     held: list[_Piece] = []
     words = 0
     for at, piece in enumerate(pieces):
-        if held and _ends_before(held, words, piece, _words_ahead(pieces, at)):
+        if held and _ends_before(held, words, pieces, at):
             yield held
             held, words = [], 0
         held.append(piece)
@@ -102,26 +94,34 @@ def _group(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
         yield held
 
 
-def _ends_before(held: list[_Piece], words: int, piece: _Piece, ahead: int) -> bool:
-    """Whether the passage that is being gathered ends before ``piece``."""
-    last = held[-1]
+def _ends_before(held: list[_Piece], words: int, pieces: Sequence[_Piece], at: int) -> bool:
+    """Whether the passage that is being gathered, of so many ``words``, ends before ``pieces[at]``."""
+    piece, last = pieces[at], held[-1]
+    if piece.block is last.block:
+        return words + piece.words > MAX_PASSAGE_WORDS
     if BlockKind.TURN in {piece.block.kind, last.block.kind} or piece.block.place != last.block.place:
         return True
-    if words + piece.words > MAX_PASSAGE_WORDS:
-        return True
-    if piece.block.kind is BlockKind.HEADING:
-        if all(one.block.kind is BlockKind.HEADING for one in held):
-            return False
-        related = piece.path[:1] == last.path[:1] or min(words, ahead) < _SECTION_WORDS // 2
-        return words >= _SECTION_WORDS or not related
-    return words >= MIN_PASSAGE_WORDS
+    if piece.path != last.path and not _heads_only(held):
+        related = piece.path[:1] == last.path[:1] or min(words, _words_ahead(pieces, at)) < _TINY_WORDS
+        if words >= _SECTION_WORDS or not related:
+            return True
+    if words + piece.block_words <= MAX_PASSAGE_WORDS:
+        return words >= MIN_PASSAGE_WORDS
+    # A block is not begun at a passage's end when it fits the next one whole.
+    return words + piece.words > MAX_PASSAGE_WORDS or words >= (
+        _WHOLE_BLOCK_WORDS if piece.block_words <= MAX_PASSAGE_WORDS else MIN_PASSAGE_WORDS
+    )
+
+
+def _heads_only(held: Sequence[_Piece]) -> bool:
+    return all(piece.block.kind is BlockKind.HEADING for piece in held)
 
 
 def _words_ahead(pieces: Sequence[_Piece], at: int) -> int:
     """The words of the section that begins at ``at``, as far as it matters."""
     words = 0
     for piece in pieces[at : at + 8]:
-        if words and piece.block.kind is BlockKind.HEADING:
+        if words and piece.block.kind is BlockKind.HEADING and piece.block is not pieces[at].block:
             break
         words += piece.words
     return words
@@ -130,7 +130,7 @@ def _words_ahead(pieces: Sequence[_Piece], at: int) -> int:
 def _to_passage(
     document: Document, path: str, language: str | None, ordinal: int, group: Sequence[_Piece]
 ) -> Passage:
-    shared = _shared_path([piece.path for piece in group])
+    shared = _choose_path(group)
     first = group[0].block
     time = first.time or document.happened_at
     heading = " > ".join(" ".join(part.split()) for part in shared)
@@ -165,6 +165,18 @@ def _join_text(group: Sequence[_Piece], shared: tuple[str, ...]) -> str:
 def _is_above(piece: _Piece, shared: tuple[str, ...]) -> bool:
     """Whether a heading already stands in the header of its passage."""
     return piece.block.kind is BlockKind.HEADING and shared[: len(piece.path)] == piece.path
+
+
+def _choose_path(group: Sequence[_Piece]) -> tuple[str, ...]:
+    """The path of the section that most of the passage belongs to, else the part that all sections share."""
+    sizes: Counter[tuple[str, ...]] = Counter()
+    for piece in group:
+        if piece.block.kind is not BlockKind.HEADING:
+            sizes[piece.path] += piece.words
+    if not sizes:
+        return _shared_path([piece.path for piece in group])
+    path, words = sizes.most_common(1)[0]
+    return path if words > _MAJORITY * sizes.total() else _shared_path(list(sizes))
 
 
 def _shared_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -9,43 +9,73 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
+from itertools import islice
 
 __all__ = ["LANGUAGES", "Phrases", "load_phrases", "load_source_words"]
 
 LANGUAGES = ("en", "de", "es", "zh")
 _CJK = re.compile(r"[\u3400-\u9fff]")
-# What may stand between the first and the last part of a phrase with "…".
-_GAP = r"(?:\W+\w+){0,4}?\W+"
-_CJK_GAP = r".{0,16}?"
+_TOKEN = re.compile(r"[^\W_\u3400-\u9fff]+(?:['’.-][^\W_\u3400-\u9fff]+)*")
+# How many words, or Chinese characters, "…" stands for at most.
+_GAP_WORDS = 4
+_GAP_CHARS = ".{0,16}?"
+_OPENING_TOKENS = 16
+
+_Tokens = tuple[str, ...]
+_Phrase = tuple[_Tokens, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """One list of phrases, ready to be looked for; ``words`` are the phrases themselves, lower case."""
+    """One list of phrases, ready to be looked for; ``words`` are the phrases themselves, in lower case.
+
+    Phrases of alphabets are compared word by word, found by their first one, so that a text costs one look-up
+    a word however long the list is; Chinese ones are looked for in the characters.
+    """
 
     words: frozenset[str]
-    _anywhere: re.Pattern[str]
-    _opening: re.Pattern[str]
+    _by_first: Mapping[str, tuple[_Phrase, ...]]
+    _wide: re.Pattern[str] | None
+    _wide_opening: re.Pattern[str] | None
 
     def are_in(self, text: str) -> bool:
         """Whether any phrase stands in ``text`` as whole words."""
-        return self._anywhere.search(text) is not None
+        if self._wide is not None and _CJK.search(text) and self._wide.search(text):
+            return True
+        tokens = _tokenise(text)
+        return any(self._match(tokens, at) for at, token in enumerate(tokens) if token in self._by_first)
 
     def open(self, text: str) -> bool:
         """Whether ``text`` begins with a phrase, punctuation and markup aside."""
-        return self._opening.match(text) is not None
+        return self._find_opening(text) > 0
 
     def strip_from(self, text: str) -> str:
         """``text`` without the phrases that it begins with, one after another."""
-        while (found := self._opening.match(text)) and found.end():
-            text = text[found.end() :]
+        while end := self._find_opening(text):
+            text = text[end:]
         return text
 
     def name(self, heading: str) -> bool:
         """Whether ``heading``, folded, is one of the phrases."""
         return heading.lower().strip(" .:!*_`#") in self.words
+
+    def _find_opening(self, text: str) -> int:
+        """Where the phrase that ``text`` begins with ends, or 0."""
+        wide = self._wide_opening.match(text) if self._wide_opening is not None else None
+        if wide is not None:
+            return wide.end()
+        marks = list(islice(_TOKEN.finditer(text), _OPENING_TOKENS))
+        if not marks or _CJK.search(text, 0, marks[0].start()):
+            return 0
+        count = self._match(tuple(_fold(mark.group()) for mark in marks), 0)
+        return marks[count - 1].end() if count else 0
+
+    def _match(self, tokens: _Tokens, at: int) -> int:
+        """Where the longest phrase that begins with word ``at`` ends, as a count of words, or 0."""
+        ends = (_match_parts(phrase, tokens, at) for phrase in self._by_first.get(tokens[at], ()))
+        return max(ends, default=0)
 
 
 @cache
@@ -76,25 +106,39 @@ def _entries(listed: object) -> tuple[str, ...]:
 
 def _compile(phrases: Iterable[str]) -> Phrases:
     words = frozenset(phrase.lower() for phrase in phrases)
-    # Longest first, so that "thanks a lot" is not read as "thanks".
-    ordered = sorted(words, key=lambda phrase: (-len(phrase), phrase))
-    wide = "|".join(_spell(phrase) for phrase in ordered if _CJK.search(phrase))
-    narrow = "|".join(_spell(phrase) for phrase in ordered if not _CJK.search(phrase))
-    choices = [rf"(?<!\w)(?:{narrow})(?!\w)"] if narrow else []
-    choices += [f"(?:{wide})"] if wide else []
-    either = "|".join(choices) or r"(?!)"
+    wide = "|".join(
+        _GAP_CHARS.join(map(re.escape, phrase.split("…")))
+        for phrase in sorted(words, key=lambda phrase: (-len(phrase), phrase))
+        if _CJK.search(phrase)
+    )
+    by_first: dict[str, list[_Phrase]] = {}
+    for phrase in sorted(words):
+        parts = tuple(filter(None, (_tokenise(part) for part in phrase.split("…"))))
+        if parts and not _CJK.search(phrase):
+            by_first.setdefault(parts[0][0], []).append(parts)
     return Phrases(
         words=words,
-        _anywhere=re.compile(either, re.IGNORECASE),
-        _opening=re.compile(rf"[\W_]*?(?:{either})", re.IGNORECASE),
+        _by_first={first: tuple(found) for first, found in by_first.items()},
+        _wide=re.compile(wide, re.IGNORECASE) if wide else None,
+        _wide_opening=re.compile(rf"[\W_]*(?:{wide})", re.IGNORECASE) if wide else None,
     )
 
 
-def _spell(phrase: str) -> str:
-    gap = _CJK_GAP if _CJK.search(phrase) else _GAP
-    parts = [r"\s+".join(_letters(word) for word in part.split()) for part in phrase.split("…")]
-    return gap.join(parts)
+def _match_parts(parts: _Phrase, tokens: _Tokens, at: int) -> int:
+    """The count of words up to where ``parts``, the first at word ``at``, ends; 0 if they do not stand there."""
+    end = at + len(parts[0])
+    if tokens[at:end] != parts[0]:
+        return 0
+    if len(parts) == 1:
+        return end
+    gaps = range(end, min(end + _GAP_WORDS, len(tokens) - 1) + 1)
+    return next((found for start in gaps if (found := _match_parts(parts[1:], tokens, start))), 0)
 
 
-def _letters(word: str) -> str:
-    return re.escape(word).replace("'", "['’]")
+@lru_cache(maxsize=2048)
+def _tokenise(text: str) -> _Tokens:
+    return tuple(_fold(token) for token in _TOKEN.findall(text))
+
+
+def _fold(token: str) -> str:
+    return token.lower().replace("’", "'")

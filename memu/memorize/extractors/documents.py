@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.candidate import BlockForm, Candidate, Extraction
@@ -33,6 +34,8 @@ __all__ = ["extract_document", "extract_sections"]
 _WORDS_PER_SENTENCE = 75  # 450 characters of English
 _MIN_PER_SECTION, _MAX_PER_SECTION = 2, 8
 _MAX_PER_SOURCE = 120
+# A section without headings inside may be a whole book; its beginning is weighed and the rest left to search.
+_MAX_WEIGHED = 400
 _LONG_SENTENCE = 60
 _PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.BULLET, BlockKind.STEP, BlockKind.QUOTE})
 _TOO_LOW = -3
@@ -72,7 +75,9 @@ def extract_sections(document: Document, sections: tuple[Section, ...]) -> Extra
 
 
 def _choose(document: Document, section: Section, dropped: Counter[str]) -> list[tuple[int, Candidate]]:
-    sentences = list(_score_sentences(section, dropped))
+    sentences = list(islice(_score_sentences(section, dropped), _MAX_WEIGHED))
+    if len(sentences) == _MAX_WEIGHED:
+        dropped["over_section_limit"] += sum(index > sentences[-1].index for index in section.indices)
     words = sum(count_words(sentence.piece.text) for sentence in sentences)
     budget = min(_MAX_PER_SECTION, max(_MIN_PER_SECTION, round(words / _WORDS_PER_SENTENCE)))
     ranked = sorted(range(len(sentences)), key=lambda at: (-sentences[at].score, at))[:budget]

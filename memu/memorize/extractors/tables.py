@@ -13,7 +13,7 @@ from memu.memorize.extractors.trust import instructs_model
 from memu.memorize.sentences import Slice, cut_pieces, split_lines
 from memu.records import MemoryType
 
-__all__ = ["count_warnings", "extract_log", "extract_table", "is_warning"]
+__all__ = ["count_warnings", "extract_log", "extract_table", "reports_trouble"]
 
 _MAX_WARNINGS = 20
 _SCANNED_CHARS = 400
@@ -56,7 +56,7 @@ def extract_log(document: Document) -> Extraction:
     dropped: Counter[str] = Counter()
     for block in document.blocks:
         for line in split_lines(block.text):
-            if not is_warning(line.text):
+            if not reports_trouble(block, line.text):
                 dropped["log_line"] += 1
                 continue
             key = _CHANGING.sub("#", _STAMP.sub("", line.text[:_SCANNED_CHARS]).lower())
@@ -68,8 +68,10 @@ def extract_log(document: Document) -> Extraction:
     return Extraction(candidates=tuple(found), dropped=dict(dropped))
 
 
-def is_warning(line: str) -> bool:
-    """Whether a log line reports that something went wrong."""
+def reports_trouble(block: Block, line: str) -> bool:
+    """Whether a line says that something went wrong: by its level where it states one, else by its words."""
+    if block.level:
+        return block.level in {"error", "warning"}
     head = line[:_SCANNED_CHARS]
     words = {word.lower() for word in re.findall(r"[A-Za-z]+", _LEVEL_ZERO.sub("", head))}
     return bool(words & load_source_words("warning_words"))
@@ -77,7 +79,7 @@ def is_warning(line: str) -> bool:
 
 def count_warnings(blocks: tuple[Block, ...]) -> int:
     """How many lines report that something went wrong."""
-    return sum(is_warning(line.text) for block in blocks for line in split_lines(block.text))
+    return sum(reports_trouble(block, line.text) for block in blocks for line in split_lines(block.text))
 
 
 def _quote_line(document: Document, block: Block, line: Slice) -> Candidate:
