@@ -235,9 +235,7 @@ def _read_config() -> dict[str, Any]:
         raise ConfigurationError(f"The config file {path} cannot be read: {error}.") from error
     if unknown := settings.keys() - Settings.model_fields.keys():
         known = ", ".join(Settings.model_fields)
-        raise ConfigurationError(
-            f"{path} sets {', '.join(sorted(unknown))}, which memu does not know; it knows {known}."
-        )
+        raise ConfigurationError(f"{path} sets unknown {', '.join(sorted(unknown))}; known settings: {known}.")
     return settings
 
 

@@ -60,5 +60,6 @@ def _show_entries(entries: tuple[Listing, ...], *, as_json: bool) -> None:
 
 def _entry_lines(entry: Listing) -> Iterator[Line]:
     where = entry.lines or entry.place
+    source = f"{entry.path or ''}#{where}" if where else entry.path or ""
     yield entry.text, ""
-    yield f"    {entry.path or ''}{f'#{where}' if where else ''} · {entry.page or 'no page'} · {entry.id}", "dim"
+    yield "    " + " · ".join(part for part in (source, entry.page, entry.id) if part), "dim"

@@ -144,9 +144,10 @@ def test_get_prints_a_page_lines_and_entries(memu, synced) -> None:
     assert all(entry["text"] for entry in entries)
     one = entries[0]
     assert memu("get", one["id"], "--json", folder=synced).document["text"] == one["text"]
-    page = memu("get", one["page"], folder=synced)
+    page = memu("get", "memory/Job queue", folder=synced)
     assert page.code == 0
-    assert page.out.strip()
+    assert page.out.startswith("# Job queue\n")
+    assert memu("get", "memory/JOB  queue", folder=synced).out == page.out
     readable = memu("get", "--entries", folder=synced).out
     assert one["id"] in readable
     limited = memu("get", "--entries", "--json", "--limit", "2", folder=synced).document

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from memu.errors import ConfigurationError, ScopeError, StoreError
 from memu.records import EMPTY_SCOPE, Scope
-from memu.settings import Settings, WorkspaceScope, config_file, locate_store, scope_of, store_path
+from memu.settings import Settings, WorkspaceScope, conditions_of, config_file, locate_store, scope_of, store_path
 
 pytestmark = pytest.mark.unit
 
@@ -168,3 +168,25 @@ def test_an_apps_own_scope_model_decides() -> None:
     assert scope_of(Tenant, {"tenant": "7"}) == Scope.of({"tenant": 7})
     with pytest.raises(ScopeError, match="tenant"):
         scope_of(Tenant)
+
+
+def test_conditions_of_a_search_over_several_scopes() -> None:
+    given = {"user_id__in": ["alice", "bob"], "agent_id": "x"}
+    assert conditions_of(WorkspaceScope, given) == {"user_id": ("alice", "bob"), "agent_id": ("x",)}
+    assert given == {"user_id__in": ["alice", "bob"], "agent_id": "x"}
+    assert conditions_of(WorkspaceScope) == {}
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"user__in": ["x"]},
+        {"user_id__in": []},
+        {"user_id__in": "alice"},
+        {"user_id__in": [None]},
+        {"user_id": "a", "user_id__in": ["b"]},
+    ],
+)
+def test_p6_conditions_that_do_not_fit_are_errors(where: dict[str, object]) -> None:
+    with pytest.raises(ScopeError):
+        conditions_of(WorkspaceScope, where)
