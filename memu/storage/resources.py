@@ -136,6 +136,16 @@ class Resources(Group):
         )
         return {State(state): count for state, count in self._connection.execute(statement)}
 
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the scope's sources, the most frequent first."""
+        statement = (
+            self._scoped.select(resource.c.language, of=resource)
+            .where(resource.c.language.is_not(None))
+            .group_by(resource.c.language)
+            .order_by(func.count().desc(), resource.c.language)
+        )
+        return tuple(self._connection.execute(statement).scalars())
+
     def in_state(self, workspace_id: str, *states: State) -> tuple[Resource, ...]:
         """The sources of a workspace that are in one of these states, by path."""
         return self._all(

