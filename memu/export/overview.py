@@ -16,6 +16,7 @@ __all__ = [
     "MAX_MEMORY_LINES",
     "MEMORY",
     "SKILL",
+    "count",
     "render_all_pages",
     "render_memory",
     "render_skill",

@@ -142,7 +142,7 @@ CODE = ["`", "``", "~~~", "<", ">", "<b1>", "<!--", "<b>", "!", "*"]
 pieces = st.sampled_from([*BRACKETS, *OTHERS, *CODE, " ", "\n", "[a]: gone", "\n```\n", "\n> ", "\n- "])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=120)
 @given(st.lists(st.lists(pieces, max_size=12).map("".join), min_size=1, max_size=4))
 def test_links_in_quotes_resolve_or_are_none(said: list[str]) -> None:
     """Whatever is quoted, the page has no link but to known sources or to where a scheme leads."""
@@ -210,7 +210,7 @@ def export(tree: Path, wanted: Mapping[str, bytes]) -> ExportReport:
     return publish(QuickDisk(), tree, EMPTY_SCOPE, lambda _: wanted)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(steps, max_size=12))
 def test_p10_every_byte_of_the_users_is_kept(done: list[tuple[str, str, int]]) -> None:
     """Whatever a user writes, edits or deletes between exports: it stays, and the rest is as rows have it."""

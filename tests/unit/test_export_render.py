@@ -254,7 +254,7 @@ def check_skill(folder: str, text: str) -> str:
 )
 def test_the_root_skill_is_a_valid_agent_skill(fields: dict[str, str]) -> None:
     scope = Scope.of(fields)
-    pages = [page(f"{name} {number}", track=Track.SKILL) for number in range(20) for name in NASTY_NAMES]
+    pages = [page(f"{name} {number}", track=Track.SKILL) for number in range(4) for name in NASTY_NAMES]
     for some in ([], pages[:1], pages):
         files = render_tree(snapshot(*some, scope=scope), roots=ROOTS)
         check_skill(tree_name(scope), files["SKILL.md"].decode())
@@ -282,7 +282,7 @@ def test_index_follows_the_grammar_of_llms_txt() -> None:
     assert {f"{ROOT}/{name}" for name in PATHS} <= {lead("INDEX.md", url) for url in found}
 
 
-@pytest.mark.parametrize("number", [0, 1, 177, 178, 179, 1000])
+@pytest.mark.parametrize("number", [0, 1, 177, 178, 179, 400])
 def test_memory_stays_under_200_lines(number: int) -> None:
     """The largest pages are listed, and a link leads to the list of all."""
     pages = [page(f"p{each}", entries=each, description="line\n" * 9) for each in range(number)]
