@@ -12,7 +12,7 @@ from memu.storage.scoped import Scoped, chunks, linked
 from memu.storage.search import ScoredPassage, SearchFilter
 from memu.storage.tables import passage, recall_entry, recall_file, recall_file_entry, resource
 
-__all__ = ["SCORE_DIGITS", "findable", "settle"]
+__all__ = ["SCORE_DIGITS", "findable", "glob_pattern", "settle"]
 
 # Sums of equal terms in another order differ in the last bits; beyond this a difference means nothing.
 SCORE_DIGITS = 9
@@ -39,7 +39,7 @@ def findable(scoped: Scoped, wanted: SearchFilter) -> ColumnElement[bool]:
     if wanted.until is not None:
         conditions.append(passage.c.happened_at <= wanted.until)
     if wanted.path_glob is not None:
-        pattern = _glob_pattern(wanted.path_glob)
+        pattern = glob_pattern(wanted.path_glob)
         conditions.append(_from_sources(scoped, resource.c.path.regexp_match(pattern), pages=False))
     if wanted.workspace_id is not None:
         conditions.append(_from_sources(scoped, resource.c.workspace_id == wanted.workspace_id, pages=True))
@@ -72,7 +72,7 @@ def _from_sources(scoped: Scoped, condition: ColumnElement[bool], *, pages: bool
     return or_(either, passage.c.file_id.in_(resting))
 
 
-def _glob_pattern(glob: str) -> str:
+def glob_pattern(glob: str) -> str:
     """A regular expression, of the part that Python and Postgres share."""
     glob = glob.removeprefix("./").removeprefix("/")
     if glob.endswith("/"):

@@ -56,13 +56,14 @@ def prepare(engine: Engine, *, migrate: bool, revisions: Revisions = SHIPPED) ->
     embedded = engine.dialect.name == "sqlite"
     if path is not None and not migrate and not path.exists():
         raise StoreError(f"There is no store at {path}; sync a folder first, or name another with --db.")
+    revision = current(engine)
+    made_or_upgraded = embedded and migrate and (revision is None or revision in revisions.older)
+    if not made_or_upgraded:
+        _check_revision(revision, revisions)
     if path is not None:
         _keep_a_write_ahead_log(engine)
-    if current(engine) == revisions.head:
-        return
-    if embedded and migrate:
+    if made_or_upgraded:
         upgrade(engine, revisions)
-    check(engine, revisions)
 
 
 def current(engine: Engine) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -31,9 +32,10 @@ from memu.tokens import text_key
 
 T = TypeVar("T")
 
-STORES: dict[str, Callable[[Path], str]] = {
-    "sqlite-file": lambda folder: f"sqlite:///{folder / 'memu.sqlite3'}",
-    "sqlite-memory": lambda folder: "sqlite://",
+# How each sort of store is made in a folder, given a file that holds the tables: making them takes a while.
+STORES: dict[str, Callable[[Path, Path], str]] = {
+    "sqlite-file": lambda folder, made: f"sqlite:///{shutil.copy(made, folder / 'memu.sqlite3')}",
+    "sqlite-memory": lambda folder, made: "sqlite://",
 }
 
 
@@ -116,7 +118,9 @@ class Store:
 
         return self.write(work, scope)
 
-    def _count(self, _connection: Any, cursor: Any, _statement: Any, _values: Any, context: Any, _many: Any) -> None:
+    def _count(
+        self, _connection: Any, cursor: Any, _statement: Any, _values: Any, context: Any, _many: Any
+    ) -> None:
         if context.isinsert or context.isupdate or context.isdelete:
             self.rows_written += max(0, cursor.rowcount)
 
@@ -160,9 +164,16 @@ def make() -> type[Make]:
     return Make
 
 
+@pytest.fixture(scope="session")
+def made_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "memu.sqlite3"
+    Database.open(f"sqlite:///{path}").close()
+    return path
+
+
 @pytest.fixture(params=sorted(STORES))
-def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return STORES[request.param](tmp_path)
+def store_url(request: pytest.FixtureRequest, tmp_path: Path, made_store: Path) -> str:
+    return STORES[request.param](tmp_path, made_store)
 
 
 @pytest.fixture

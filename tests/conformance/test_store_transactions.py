@@ -82,7 +82,9 @@ async def test_f14_readers_do_not_wait_for_the_writer(tmp_path):
         writing = asyncio.create_task(db.write(slow))
         waiting = [
             asyncio.create_task(
-                db.write(lambda session, at=at: session.within(EMPTY_SCOPE).workspaces.add(name=None, root=str(at)))
+                db.write(
+                    lambda session, at=at: session.within(EMPTY_SCOPE).workspaces.add(name=None, root=str(at))
+                )
             )
             for at in range(30)
         ]
@@ -144,7 +146,7 @@ async def test_p8_a_check_before_the_commit_can_stop_it(store):
 
 async def test_p8_a_name_is_held_by_one(store):
     async with store.db.lock("sync notes"):
-        with pytest.raises(BusyError, match="process [0-9]+ since 20"):
+        with pytest.raises(BusyError, match=r"process [0-9]+ since 20"):
             async with store.db.lock("sync notes"):
                 pass
         async with store.db.lock("sync other"):

@@ -1,0 +1,165 @@
+"""P8: several processes, one store."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memu.errors import BusyError
+from memu.records import EMPTY_SCOPE
+from memu.storage.database import Database
+
+pytestmark = pytest.mark.conformance
+
+PROCESSES = 8
+
+
+def _start(program: str, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _run_at_once(program: str, *arguments: str) -> list[str]:
+    """Start processes, let them all go at one moment, and return what each printed."""
+    running = [_start(program, *arguments, str(at)) for at in range(PROCESSES)]
+    for each in running:
+        assert each.stdout is not None
+        assert each.stdout.readline() == "ready\n"
+    for each in running:
+        assert each.stdin is not None
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    outputs = []
+    for each in running:
+        out, error = each.communicate(timeout=120)
+        assert each.returncode == 0, error
+        outputs.append(out.strip())
+    return outputs
+
+
+OPEN_AND_FILL = """
+import sys
+from memu.records import EMPTY_SCOPE, Track
+from memu.storage.database import Database
+url, me = sys.argv[1:]
+print("ready", flush=True)
+sys.stdin.readline()
+with Database.open(url) as db:
+    page = db.write_now(lambda session: session.within(EMPTY_SCOPE).pages.ensure(Track.MEMORY, "Deploys"))
+    for at in range(10):
+        db.write_now(lambda session: session.within(EMPTY_SCOPE).workspaces.add(name=None, root=f"/{me}/{at}"))
+    print(page.id)
+"""
+
+
+def test_f16_eight_processes_open_one_new_store_and_make_the_same_page(tmp_path: Path):
+    url = f"sqlite:///{tmp_path / 'x.sqlite3'}"
+    pages = _run_at_once(OPEN_AND_FILL, url)
+    assert len(set(pages)) == 1
+    with Database.open(url) as db:
+        found = db.read_now(lambda session: session.within(EMPTY_SCOPE).pages.list())
+        assert [each.id for each in found] == pages[:1]
+        assert len(db.read_now(lambda session: session.within(EMPTY_SCOPE).workspaces.list())) == PROCESSES * 10
+        assert db.read_now(lambda session: session.scopes()) == (EMPTY_SCOPE,)
+
+
+FOLD = """
+import sys
+from dataclasses import replace
+from memu.records import EMPTY_SCOPE, Track
+from memu.storage.database import Database
+url, me = sys.argv[1:]
+with Database.open(url) as db:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    lost = 0
+    for at in range(10):
+        while True:
+            page = db.read_now(lambda session: session.within(EMPTY_SCOPE).pages.list())[0]
+            changed = replace(page, content=page.content + f"{me}-{at} ")
+            if db.write_now(lambda session: session.within(EMPTY_SCOPE).pages.save(changed, page.version)):
+                break
+            lost += 1
+    print(lost)
+"""
+
+
+def test_f16_eight_processes_save_one_page_and_lose_no_block(tmp_path: Path):
+    from memu.records import Track
+
+    url = f"sqlite:///{tmp_path / 'x.sqlite3'}"
+    with Database.open(url) as db:
+        db.write_now(lambda session: session.within(EMPTY_SCOPE).pages.ensure(Track.MEMORY, "Deploys"))
+        lost = _run_at_once(FOLD, url)
+        (page,) = db.read_now(lambda session: session.within(EMPTY_SCOPE).pages.list())
+    assert sorted(page.content.split()) == sorted(f"{me}-{at}" for me in range(PROCESSES) for at in range(10))
+    assert page.version == PROCESSES * 10
+    assert all(each.isdigit() for each in lost)
+
+
+HOLD = """
+import asyncio, sys
+from memu.storage.database import Database
+
+async def main():
+    with Database.open(sys.argv[1]) as db:
+        async with db.lock("sync notes"):
+            print("held", flush=True)
+            await asyncio.to_thread(sys.stdin.readline)
+
+asyncio.run(main())
+"""
+
+
+async def _try(db: Database) -> None:
+    async with db.lock("sync notes"):
+        pass
+
+
+def test_f14_a_lock_is_held_against_other_processes_and_freed_by_a_kill(tmp_path: Path):
+    url = f"sqlite:///{tmp_path / 'x.sqlite3'}"
+    with Database.open(url) as db:
+        holder = _start(HOLD, url)
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(BusyError, match=f"process {holder.pid} since"):
+            asyncio.run(_try(db))
+        # Reading and writing go on beside the lock.
+        db.write_now(lambda session: session.within(EMPTY_SCOPE))
+        holder.send_signal(signal.SIGKILL)
+        holder.communicate()
+        asyncio.run(_try(db))
+
+
+DIE = """
+import os, sys
+from memu.records import EMPTY_SCOPE
+from memu.storage.database import Database
+with Database.open(sys.argv[1]) as db:
+    def work(session):
+        repository = session.within(EMPTY_SCOPE)
+        for at in range(int(sys.argv[2])):
+            repository.workspaces.add(name=None, root=f"/{at}")
+        os._exit(9)
+    db.write_now(work)
+"""
+
+
+@pytest.mark.parametrize("rows", [0, 1, 200])
+def test_p2_a_process_killed_within_a_transaction_leaves_nothing_of_it(tmp_path: Path, rows: int):
+    url = f"sqlite:///{tmp_path / 'x.sqlite3'}"
+    Database.open(url).close()
+    assert subprocess.run([sys.executable, "-c", DIE, url, str(rows)], check=False).returncode == 9
+    with Database.open(url) as db:
+        assert db.read_now(lambda session: session.scopes()) == ()
+        db.write_now(lambda session: session.within(EMPTY_SCOPE).workspaces.add(name=None, root="/0"))
