@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         Resource,
         RetrieveResult,
         Scope,
+        ScopeValue,
         State,
         SyncReport,
         SyncRun,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
         Workspace,
         WorkspaceStatus,
     )
+    from memu.retrieve.states import RetrieveState
     from memu.service import MemoryService
     from memu.settings import Settings, WorkspaceScope
     from memu.workflow import Interceptor, LocalRunner, Runner, Step, StepEvent, Workflow
@@ -109,12 +111,14 @@ __all__ = [
     "RecallFileEntry",
     "Resource",
     "RetrieveResult",
+    "RetrieveState",
     "RootError",
     "Runner",
     "SchemaOutdated",
     "SchemaTooNew",
     "Scope",
     "ScopeError",
+    "ScopeValue",
     "Settings",
     "State",
     "Step",
@@ -140,6 +144,7 @@ _MODULES = (
     "memu.settings",
     "memu.export.state",
     "memu.memorize.states",
+    "memu.retrieve.states",
     "memu.service",
 )
 

@@ -22,7 +22,8 @@ def describe_sync(report: SyncReport) -> Iterator[Line]:
     yield from _problems("failed", report.failed, "red")
     if report.redactions:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(report.redactions.items()))
-        yield f"redacted {sum(report.redactions.values())} secrets: {kinds}", "yellow"
+        count = sum(report.redactions.values())
+        yield f"redacted {count} secret{'s' if count > 1 else ''}: {kinds}", "yellow"
     if report.vectors_missing:
         yield f"{report.vectors_missing} passages have no vector yet; words find them", "yellow"
     if report.degraded:

@@ -68,13 +68,14 @@ def heading_line(hit: Hit) -> str:
 
 
 def _print_hits(hits: Sequence[Hit]) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     screen = console()
     for rank, hit in enumerate(hits, start=1):
         if rank > 1:
             screen.print()
-        screen.print(Text(plain(f"{rank}. {hit.title}"), style="bold"), soft_wrap=True)
-        screen.print(Text(plain(f"   {heading_line(hit)}"), style="cyan"), soft_wrap=True)
-        screen.print(Padding(Text(plain(hit.text).expandtabs(4)), (0, 0, 0, 3)))
+        screen.print(Text(plain(f"[{rank}] {hit.title}"), style="bold"), soft_wrap=True)
+        screen.print(Text(plain(f"    {heading_line(hit)}"), style="cyan"), soft_wrap=True)
+        # Wrapped by hand: rich would fill each line with spaces, which no pipe wants.
+        for line in Text(plain(hit.text).expandtabs(4)).wrap(screen, screen.width - 4):
+            screen.print(Text(f"    {line.plain}".rstrip()), soft_wrap=True)

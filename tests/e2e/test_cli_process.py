@@ -40,7 +40,7 @@ def test_a_first_sync_reports_and_exports(memu, example) -> None:
     first = ended.out.splitlines()[0]
     assert "extractive" in first
     assert "none (words only)" in first
-    assert "redacted 1 secrets" in ended.out
+    assert "redacted 1 secret:" in ended.out
     tree = example / ".memu" / "workspace-memory"
     for name in ("MEMORY.md", "SKILL.md", "INDEX.md"):
         assert (tree / name).is_file()
@@ -111,10 +111,11 @@ def test_search_finds_the_decision_with_its_lines(memu, synced) -> None:
 def test_search_works_from_a_folder_below_and_reads_well(memu, synced) -> None:
     ended = memu("search", "roll back a bad release", "--max-hits", "3", folder=synced / "howto")
     assert ended.code == 0
-    assert ended.out.startswith("1. ")
+    assert ended.out.startswith("[1] ")
     assert "howto/roll-back-a-release.md:" in ended.out
     assert not ANSI.search(ended.out)
     assert max(map(len, ended.out.splitlines())) < 160
+    assert not re.search(r"[ \t]$", ended.out, flags=re.MULTILINE)
 
 
 def test_search_outside_any_workspace_says_what_to_do(memu, tmp_path) -> None:

@@ -80,7 +80,7 @@ def test_the_bootstrap_shows_pages_and_two_answers(tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.index("sync demo") < ended.stdout.index("# ") < ended.stdout.index("memu search")
-    assert ended.stdout.count("\n1. ") == 2
+    assert ended.stdout.count("\n[1] ") == 2
     assert "0001-postgres-job-queue.md:" in ended.stdout
     assert "roll-back-a-release.md:" in ended.stdout
 

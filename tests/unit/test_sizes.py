@@ -15,7 +15,11 @@ MODULE_LINES = 250
 FUNCTION_LINES = 40
 
 LONG_MODULES = {
+    "memorize/file_survey.py": 280,  # what a sync does to files before it reads any
+    "memorize/file_work.py": 290,  # the steps of a sync that run other workflows
+    "providers/embedded.py": 270,  # one encoder, its files and its checks
     "records.py": 520,  # one vocabulary, one place
+    "service.py": 420,  # every verb, thin, and all that is put together for them
     "storage/tables.py": 340,  # one table after another
 }
 LONG_FUNCTIONS: dict[str, int] = {}
@@ -35,7 +39,11 @@ def _lines(node: ast.stmt) -> int:
 
 
 MODULES = {
+    "memorize/file_survey.py": 280,  # what a sync does to files before it reads any
+    "memorize/file_work.py": 290,  # the steps of a sync that run other workflows
+    "providers/embedded.py": 270,  # one encoder, its files and its checks
     "records.py": 520,  # one vocabulary, one place
+    "service.py": 420,  # every verb, thin, and all that is put together for them
     "storage/tables.py": 340,  # one table after another
 }
 LONG_FUNCTIONS: dict[str, int] = {}
