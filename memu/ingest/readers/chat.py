@@ -147,7 +147,8 @@ class _Conversation:
 
 
 def _find_conversations(records: list[Json], lines: bool) -> list[_Conversation]:
-    if lines and _is_talk(records):
+    # One record alone is a chat only where it says so in the usual word.
+    if _is_talk(records) and (lines or records[0].get("role") is not None):
         return [_Conversation(records, None, None)]
     found: list[_Conversation] = []
     for record in records:

@@ -24,6 +24,16 @@ _BREAKING = re.compile(
 )
 _VOID = re.compile(r"area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr")
 _HEADING = re.compile(r"h[1-6]")
+# An opening tag that ends the first of these, unless another of them stands between.
+_IMPLIED_ENDS = {
+    "p": ("p", "div", "li", "td", "blockquote"),
+    "li": ("li", "ul", "ol"),
+    "tr": ("tr", "table"),
+    "td": ("td", "tr"),
+    "th": ("th", "tr"),
+    "dd": ("dd", "dt", "dl"),
+    "dt": ("dt", "dd", "dl"),
+}
 _NOT_LINE_END = re.compile(r"[^\n]+")
 _LANGUAGE = re.compile(r"(?:language|lang|highlight-source|brush:)[-: ]?([\w+#-]{1,30})")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|#|\{")
@@ -169,8 +179,10 @@ class HtmlPage(HTMLParser):
         at = self._at
         if _VOID.fullmatch(tag) or len(at.tags) >= _DEEPEST:
             return
-        if tag in ("p", "li", "tr", "td", "th") and tag in at.tags[-2:]:
-            self.handle_endtag(tag)
+        if (ends := _IMPLIED_ENDS.get(tag)) and (
+            nearest := next((name for name in reversed(at.tags) if name in ends), "")
+        ) == ends[0]:
+            self.handle_endtag(nearest)
         if tag in ("ul", "ol"):
             at.lists.append(_List(BlockKind.BULLET if tag == "ul" else BlockKind.STEP))
         if tag == "li" and at.lists:

@@ -68,7 +68,8 @@ def parse_json(text: str, base: int = 0) -> JsonText:
 def find_records(text: str) -> tuple[list[Json], bool, dict[str, int]]:
     """The records of a JSON or JSON-lines text, whether it was lines, and its damage.
 
-    A JSON text is one record. Of JSON lines, a line that cannot be read is counted and left out.
+    A JSON text is one record, also when it is one line. Of JSON lines, a line that cannot be read is counted
+    and left out.
     """
     if not _is_lines(text):
         parsed = parse_json(text)
@@ -98,7 +99,7 @@ def _is_lines(text: str) -> bool:
         seen += 1
         if seen == _SAMPLE:
             break
-    return whole > seen / 2 and (seen > 1 or whole == 1)
+    return seen > 1 and whole > seen / 2
 
 
 def _each_line(text: str) -> Iterator[tuple[int, str]]:

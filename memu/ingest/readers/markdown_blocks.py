@@ -42,7 +42,7 @@ def read_markdown_blocks(text: str, damage: Counter[str]) -> tuple[list[Block], 
     except RecursionError:
         tokens = []
         damage["too_deep"] += 1
-    if any(token.level >= _DEEPEST for token in tokens):
+    if any(token.level >= _DEEPEST - 1 for token in tokens):
         damage["too_deep"] += 1
     if damage["too_deep"]:
         return read_plain_blocks(number_lines(safe.split("\n"))), None

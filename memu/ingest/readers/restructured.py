@@ -129,6 +129,8 @@ class _Walk:
                 self.take_all(node, replace(above, kind=BlockKind.QUOTE))
             case tree.row():
                 self._take_row(node, replace(above, kind=BlockKind.TABLE))
+            case tree.field():
+                self._take_field(node, above)
             case tree.TextElement():
                 self._emit(above, _text_of(node))
             case _:
@@ -172,15 +174,25 @@ class _Walk:
             lines = map(self._find_line, cell.astext().split("\n"))
             found += [line.first - 1 for line in lines if line]
         if found:
-            first, self.at = min(found), max(found)
-            self.blocks += spread(template, fold(self.run[first : self.at + 1]))
+            first, self.at = min(found), max(found) + 1
+            self.blocks += spread(template, fold(self.run[first : self.at]))
+
+    def _take_field(self, node: tree.field, template: Block) -> None:
+        """``:name: body`` as it is written, for its name is half of what it says."""
+        self.at = min(self.at, len(self.run))
+        head = self._find_line(node.children[0].astext())
+        if head is None:
+            return
+        first = head.first - 1
+        self.at = first + 1 + node.children[-1].astext().count("\n")
+        self.blocks += spread(template, fold(self.run[first : self.at]))
 
     def _find_together(self, wanted: Sequence[str]) -> list[NumberedLine]:
         """The source's lines that hold the wanted ones, one below the other, from where we are."""
         needles = [text.strip() for text in wanted]
         for place in range(self.at, len(self.run) - len(needles) + 1):
             if all(needle in self.run[place + at].text for at, needle in enumerate(needles)):
-                self.at = place + len(needles) - 1
+                self.at = place + len(needles)
                 return [replace_text(self.run[place + at], text.rstrip()) for at, text in enumerate(wanted)]
         return []
 

@@ -109,8 +109,8 @@ def _read_outline(run: Sequence[NumberedLine], language: str) -> list[Block]:
 
 def _find_name(text: str, language: str) -> str | None:
     match = _SIGNATURE.match(text)
-    if match is None and language in _C_LIKE:
-        match = _C_SIGNATURE.match(text)
+    if match is None and language in _C_LIKE and (text[:1].strip() or text.rstrip().endswith("{")):
+        match = _C_SIGNATURE.match(text.strip())
     name = next(filter(None, match.groups()), None) if match else None
     return None if name is None or name.lower() in _NO_NAMES else name
 
