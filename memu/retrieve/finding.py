@@ -113,8 +113,11 @@ class _Sides:
         return _scores(some) | _scores(self._words(terms, wanted, limit))
 
     def _rest(self, ids: Sequence[str], some: Sequence[ScoredPassage]) -> tuple[SearchFilter, int]:
-        """The filter for the candidates that a side has yet to score, and how many they are."""
-        rest = frozenset(ids) - {each.id for each in some}
+        """The filter for the candidates that a side has yet to score, and how many they are.
+
+        A list that is not full holds all that the side can score.
+        """
+        rest = frozenset(ids) - {each.id for each in some} if len(some) == self.depth else frozenset()
         return replace(self.wanted, among=rest), len(rest)
 
     def _words(self, terms: Sequence[QueryTerm], wanted: SearchFilter, limit: int) -> list[ScoredPassage]:

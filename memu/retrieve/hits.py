@@ -139,10 +139,11 @@ def _pages(
     least = _ENTRIES_THAT_MAKE_A_PAGE if Layer.ENTRY in layers else 1
     hits: list[Hit] = []
     for page_id, page in names.items():
-        by_entries = resting[page_id] if len(resting[page_id]) >= least else []
-        if page.track not in tracks or not (page_id in own or by_entries):
+        speaking = [own[page_id]] if page_id in own else []
+        speaking += resting[page_id][:1] if len(resting[page_id]) >= least else []
+        if page.track not in tracks or not speaking:
             continue
-        best = max([own[page_id]] * (page_id in own) + by_entries[:1], key=scores.__getitem__)
+        best = max(speaking, key=scores.__getitem__)
         hits.append(
             Hit(
                 layer=Layer.FILE,
