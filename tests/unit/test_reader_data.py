@@ -124,6 +124,12 @@ def test_yaml_and_toml_are_cut_by_layout() -> None:
     ]
 
 
+def test_yaml_documents_are_no_front_matter() -> None:
+    document = read("---\nkind: Pod\n---\nkind: Service\n", "k8s.yaml")
+    assert document.damage == ()
+    assert "\n".join(block.text for block in document.blocks).count("kind:") == 2
+
+
 def test_a_table_has_a_header_and_rows() -> None:
     document = read((DATA / "people.csv").read_text("utf-8"), "people.csv")
     assert document.kind is Kind.TABLE

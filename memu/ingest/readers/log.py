@@ -42,7 +42,9 @@ _LEVEL_REACH = 240
 _SAMPLE = 40
 _LEAST_LINES = 3
 _LONGEST_RECORD = 60
-_OTHER_SUFFIXES = frozenset([".csv", ".tsv", ".md", ".markdown", ".json", ".rst", ".html", ".vtt", ".srt", ".py"])
+_OTHER_SUFFIXES = re.compile(
+    r"\.(?:csv|tsv|md|markdown|jsonl?|ndjson|ya?ml|toml|xml|html?|rst|vtt|srt|eml|ipynb|py|sql)"
+)
 
 
 class LogReader:
@@ -52,7 +54,7 @@ class LogReader:
     suffixes = frozenset([".log"])
 
     def recognises(self, source: Source) -> bool:
-        if find_suffix(source.path) in _OTHER_SUFFIXES:
+        if _OTHER_SUFFIXES.fullmatch(find_suffix(source.path)):
             return False
         lines = [_ANSI.sub("", line) for line in source.text[:HEAD].split("\n") if line.strip()][:_SAMPLE]
         opened = sum(bool(_STARTS.match(line) or _SERVICE.match(line)) for line in lines)

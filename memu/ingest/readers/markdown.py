@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from memu.ingest.document import Block, BlockKind, Document, Source
-from memu.ingest.readers.assembly import HEAD, assemble
+from memu.ingest.readers.assembly import HEAD, assemble, find_suffix
 from memu.ingest.readers.dates import find_dateline
 from memu.ingest.readers.front_matter import FrontMatter
 from memu.ingest.readers.markdown_blocks import read_markdown_blocks
@@ -48,7 +48,9 @@ class MarkdownReader:
     suffixes = frozenset([".md", ".markdown", ".mdown", ".mkd", ".mdx", ".mdc"])
 
     def recognises(self, source: Source) -> bool:
-        return _is_rule_file(source.path) or bool(_FRONT_MATTER.match(source.text[:HEAD]))
+        # YAML documents open with the same dashes, so their suffixes must not be taken.
+        is_free = find_suffix(source.path) in ("", ".txt", ".text")
+        return _is_rule_file(source.path) or (is_free and bool(_FRONT_MATTER.match(source.text[:HEAD])))
 
     def read(self, source: Source) -> Document:
         damage: Counter[str] = Counter()
