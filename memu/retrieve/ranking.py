@@ -68,8 +68,8 @@ def fuse(
 ) -> dict[str, float]:
     """Id → score for each candidate that is an answer at all.
 
-    ``names_only``: the question asks for identifiers alone. Then vectors have no say, and a passage that holds one
-    whole stands above all that do not.
+    ``names_only``: the question asks for identifiers alone. Then vectors have no say, for being near a name is no
+    answer, and a passage that holds one whole stands above all that do not.
     """
     words = _z_scores([candidate.words for candidate in candidates])
     cosines = _z_scores([candidate.cosine for candidate in candidates])
@@ -83,7 +83,7 @@ def fuse(
     return {
         candidate.id: score + bonus * candidate.exact
         for candidate, score in zip(candidates, scores, strict=True)
-        if not is_weak(candidate, policy, encoder)
+        if not is_weak(candidate, policy, None if names_only else encoder)
     }
 
 
@@ -91,8 +91,9 @@ def is_weak(candidate: Candidate, policy: RankingPolicy, encoder: EncoderIdentit
     """Whether nothing speaks for it: no word of the question, and no nearness that means anything."""
     if candidate.words > 0:
         return False
-    least = policy.least_cosine.get(encoder.name, 0.0) if encoder else 0.0
-    return candidate.cosine is None or candidate.cosine < least or candidate.cosine <= 0
+    if encoder is None or candidate.cosine is None:
+        return True
+    return candidate.cosine <= 0 or candidate.cosine < policy.least_cosine.get(encoder.name, 0.0)
 
 
 def is_known(language: str | None, encoder: EncoderIdentity | None) -> bool:
