@@ -12,15 +12,23 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+from support.rows import comparable_rows
 
 from memu.records import SyncReport
 from memu.service import MemoryService
 from memu.settings import Settings
-from support.rows import comparable_rows
 
 pytestmark = pytest.mark.property
 
-NAMES = ["a.md", "b.md", "notes/a.md", "notes/deploys.md", "guides/Setup.md", "guides/2024-01-05 standup.md", "x.txt"]
+NAMES = [
+    "a.md",
+    "b.md",
+    "notes/a.md",
+    "notes/deploys.md",
+    "guides/Setup.md",
+    "guides/2024-01-05 standup.md",
+    "x.txt",
+]
 TITLES = ["# Deploys", "# DNS", "# dns", "# Deploy steps", "---\ntags: [Ops]\n---\n# Anything", ""]
 SENTENCES = [
     "Deploys go out on Tuesdays after the stand-up.",

@@ -5,8 +5,10 @@ Nothing of memu is used here: the bytes are decoded anew, JSON strings by ``json
 
 from __future__ import annotations
 
+import base64
 import html
 import json
+import quopri
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,7 +96,13 @@ def _decode(data: bytes) -> str:
 
 def _holds(block: str, source: str) -> bool:
     """Whether the block's words stand in the cited text, in order and whole; a label in front may be left off."""
-    readings = [source, html.unescape(re.sub(r"<[^>]*>", " ", source)), _json_strings(source)]
+    readings = [
+        source,
+        html.unescape(re.sub(r"<[^>]*>", " ", source)),
+        _json_strings(source),
+        quopri.decodestring(source.encode("utf-8", "replace")).decode("utf-8", "replace"),
+        _base64_text(source),
+    ]
     wanted = _MARK.sub("", block)
     candidates = {wanted, _LABEL.sub("", wanted)}
     return any(_pattern(each).search(_letters(reading)) for each in candidates for reading in readings)
@@ -111,6 +119,13 @@ def _unmarked(text: str) -> str:
 
 def _letters(text: str) -> str:
     return "".join(char for char in _TARGET.sub("]", text) if char.isalnum())
+
+
+def _base64_text(source: str) -> str:
+    try:
+        return base64.b64decode("".join(source.split()), validate=True).decode("utf-8", "replace")
+    except ValueError:
+        return ""
 
 
 def _json_strings(source: str) -> str:

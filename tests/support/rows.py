@@ -38,8 +38,8 @@ _QUERIES = {
         JOIN workspace w ON (w.scope_id, w.id) = (r.scope_id, r.workspace_id)""",
 }
 _PASSAGE = """
-    SELECT coalesce(f.folded_name, ''), coalesce(w.root, ''), coalesce(r.path, ''), coalesce(e.ordinal, -1), p.track,
-           p.ordinal, p.heading, p.header, p.text, p.length, p.kind, p.language, p.line_start, p.line_end, p.place,
+    SELECT coalesce(f.folded_name, ''), coalesce(w.root, ''), coalesce(r.path, ''), coalesce(e.ordinal, -1),
+           p.track, p.ordinal, p.heading, p.header, p.text, p.length, p.kind, p.language, p.line_start, p.line_end, p.place,
            p.happened_at{more}
     FROM passage p
     LEFT JOIN recall_file f ON (f.scope_id, f.id) = (p.scope_id, p.file_id)
@@ -60,8 +60,6 @@ _QUERIES["fold_queue"] = "SELECT file_id FROM fold_queue"
 def comparable_rows(store: Path) -> dict[str, list[tuple[Any, ...]]]:
     """What two stores of the same folder must agree in: all but ids, times, versions and attempts."""
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
-        found = {
-            name: sorted(connection.execute(query).fetchall(), key=repr) for name, query in _QUERIES.items()
-        }
+        found = {name: sorted(connection.execute(query).fetchall(), key=repr) for name, query in _QUERIES.items()}
     connection.close()
     return found
