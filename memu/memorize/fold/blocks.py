@@ -215,11 +215,21 @@ def _join(kept: Sequence[_Kept], lines: Sequence[str]) -> list[str]:
     """Blocks one below the other: as tight as they were, else with a blank line between."""
     out: list[str] = []
     for index, part in enumerate(kept):
-        if index:
-            before = kept[index - 1].node
-            both_items = before.is_item and part.node.is_item and before.kind is part.node.kind
-            adjacent = before.end == part.node.start
-            if not adjacent and not (both_items and lines[part.node.start - 1].strip()):
-                out.append("")
+        if index and not _is_tight(kept[index - 1].node, part, lines):
+            out.append("")
         out.extend(part.lines)
     return out
+
+
+def _is_tight(before: Node, part: _Kept, lines: Sequence[str]) -> bool:
+    """Whether a block may stand on the very next line: it did, and Markdown still reads it as the same block."""
+    node = part.node
+    adjacent = before.end == node.start
+    no_blank = bool(lines[node.start - 1].strip())
+    if node.kind is NodeKind.STEP and before.kind is not NodeKind.STEP:
+        # Only a list that starts at 1 can follow a paragraph without a blank line.
+        starts_list = part.lines[0].lstrip().startswith(("1.", "1)"))
+        return starts_list and (adjacent or (before.kind is NodeKind.PARAGRAPH and no_blank))
+    if node.is_item and before.kind in (node.kind, NodeKind.PARAGRAPH):
+        return no_blank
+    return adjacent

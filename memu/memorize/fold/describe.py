@@ -16,8 +16,8 @@ def describe_memory(statements: int, titles: Sequence[str]) -> str:
 
 
 def describe_skill(steps: int, titles: Sequence[str]) -> str:
-    """Such as "How to, in 6 blocks from 1 source: A". ``titles``: the sources' in page order."""
-    return f"How to, in {_describe(steps, 'block', titles)}"
+    """Such as "How to, 6 steps from 1 source: A". ``titles``: the sources' in page order."""
+    return f"How to, {_describe(steps, 'step', titles)}"
 
 
 def _describe(count: int, noun: str, titles: Sequence[str]) -> str:

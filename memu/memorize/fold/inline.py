@@ -151,6 +151,9 @@ def _is_active(piece: str, at: int, active: frozenset[str]) -> bool:
         return _TAG_START.match(piece, at) is not None
     if char == "&":
         return _ENTITY.match(piece, at) is not None
+    if char == "_" and piece[at - 1 : at].isalnum() and piece[at + 1 : at + 2].isalnum():
+        # Within a word it is never emphasis.
+        return False
     return char in "[`" or char in active
 
 
