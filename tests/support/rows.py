@@ -39,8 +39,8 @@ _QUERIES = {
 }
 _PASSAGE = """
     SELECT coalesce(f.folded_name, ''), coalesce(w.root, ''), coalesce(r.path, ''), coalesce(e.ordinal, -1),
-           p.track, p.ordinal, p.heading, p.header, p.text, p.length, p.kind, p.language, p.line_start, p.line_end, p.place,
-           p.happened_at{more}
+           p.track, p.ordinal, p.heading, p.header, p.text, p.length, p.kind, p.language, p.line_start, p.line_end,
+           p.place, p.happened_at{more}
     FROM passage p
     LEFT JOIN recall_file f ON (f.scope_id, f.id) = (p.scope_id, p.file_id)
     LEFT JOIN recall_entry e ON (e.scope_id, e.id) = (p.scope_id, p.entry_id)
