@@ -12,26 +12,28 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, event
+from support.rows import comparable_rows
 
 from memu import Interceptor, MemoryService, StepEvent
 from memu.providers.fakes import HashingEncoder
-from support.rows import comparable_rows
 
 pytestmark = pytest.mark.fault
 
 EVERY = int(os.environ.get("MEMU_TEST_CRASH_EVERY", "9"))
 
+DEPLOYS = "# Deploys\n\nDeploys go out on Tuesdays after the stand-up.\n\nThe gateway is left alone on Fridays.\n"
+RESTORE = "# Restore\n\n## How to restore\n\n1. Stop the service.\n2. Copy the dump back.\n3. Start it again.\n"
 BEFORE = {
-    "deploys.md": "# Deploys\n\nDeploys go out on Tuesdays after the stand-up.\n\nThe gateway is left alone on Fridays.\n",
+    "deploys.md": DEPLOYS,
     "dns.md": "# DNS\n\nWe decided to keep one zone for all environments.\n",
     "gone.md": "# Carrier\n\nThe pigeon post is answered within a day.\n",
-    "restore.md": "# Restore\n\n## How to restore\n\n1. Stop the service.\n2. Copy the dump back.\n3. Start it again.\n",
+    "restore.md": RESTORE,
 }
 AFTER = {
-    "deploys.md": "# Deploys\n\nDeploys go out on Wednesdays after the stand-up.\n",
+    "deploys.md": DEPLOYS.replace("Tuesdays", "Wednesdays"),
     "zone/dns.md": BEFORE["dns.md"],
     "new.md": "# Deploy windows\n\nNobody deploys while the moon is full.\n",
-    "restore.md": "# Restore\n\n## How to restore\n\n1. Stop the service.\n2. Ask the owner first.\n3. Copy the dump back.\n",
+    "restore.md": RESTORE.replace("2. Copy the dump back.\n3.", "2. Ask the owner first.\n3. Copy it back.\n4."),
 }
 
 
