@@ -51,11 +51,13 @@ _FOLDED = re.compile(rf"(?![.,:\-])[{_PUNCTUATION}]|[.,:\-](?!\d)|(?<!\d)[.,:]|(
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
     """One word of a query. ``variants`` are its spellings in the index (plain, and the stems of several
-    languages): finding any of them is finding the word. ``exact`` marks an identifier asked for by name, whole.
+    languages): finding any of them is finding the word. ``exact`` marks an identifier asked for by name, whole;
+    ``part`` a piece that one was cut into.
     """
 
     variants: tuple[str, ...]
     exact: bool = False
+    part: bool = False
 
 
 def index_terms(text: str, language: str | None = None) -> Counter[str]:
@@ -89,8 +91,12 @@ def query_terms(text: str, languages: Iterable[str] = ()) -> tuple[QueryTerm, ..
     for chunk, words in zip(chunks, kept if any(kept) else map(_spellings, chunks), strict=True):
         exact = len(words) > 1 and not _UNSPACED_START.match(chunk) and (alone or _is_identifier(chunk))
         for position, word in enumerate(words):
-            term = QueryTerm(_variants(word, spoken), exact and position == 0)
-            found.setdefault(term.variants, term)
+            whole = position == 0
+            term = QueryTerm(_variants(word, spoken), exact=exact and whole, part=exact and not whole)
+            known = found.get(term.variants)
+            # A word that also stands by itself is asked for itself.
+            if known is None or (known.part and not term.part):
+                found[term.variants] = term
     return tuple(term for term in found.values() if term.variants)
 
 

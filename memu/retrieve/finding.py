@@ -49,7 +49,7 @@ class SearchPassages:
         candidates, found = sides.gather()
         return replace(
             state,
-            names_only=names_only(terms, languages),
+            names_only=names_only(terms),
             candidates=candidates,
             found=found,
             degraded=(*state.degraded, reason) if reason else state.degraded,

@@ -13,11 +13,11 @@ over eight sets of questions, and min-max by 0.004; scoring one side only costs 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memu.records import EncoderIdentity, Kind
-from memu.tokens import QueryTerm, query_terms
+from memu.tokens import QueryTerm
 
 __all__ = ["Candidate", "RankingPolicy", "fuse", "is_known", "is_weak", "names_only"]
 
@@ -103,12 +103,9 @@ def is_known(language: str | None, encoder: EncoderIdentity | None) -> bool:
     return language is None or not encoder.languages or language in encoder.languages
 
 
-def names_only(terms: Iterable[QueryTerm], languages: Sequence[str] = ()) -> bool:
+def names_only(terms: Sequence[QueryTerm]) -> bool:
     """Whether the question's words are identifiers (and the parts that these were cut into) and nothing else."""
-    told = tuple(terms)
-    of_names = {part.variants for term in told if term.exact for part in query_terms(term.variants[0], languages)}
-    exact = [term for term in told if term.exact]
-    return bool(exact) and all(term.exact or term.variants in of_names for term in told)
+    return any(term.exact for term in terms) and all(term.exact or term.part for term in terms)
 
 
 def _vector_weight(candidate: Candidate, policy: RankingPolicy, encoder: EncoderIdentity | None) -> float:
