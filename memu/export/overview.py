@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from memu.export.markdown import COMMENT_MARK, GENERATOR, escape_text, front_matter, link, one_line, shorten
@@ -122,11 +123,12 @@ def _largest_first(pages: Iterable[TreePage]) -> list[TreePage]:
 
 
 def _page_line(page: TreePage, places: Places, *, at: str) -> str:
-    size = f"{count(page.entries, 'entry', 'entries')} from {count(len(page.sources), 'source')}"
-    described = escape_text(shorten(one_line(page.description), _MAX_NOTE))
-    return (
-        f"- {link(page.name, places.link_file(page.file, at=at))}: {f'{described} ' if described else ''}({size})"
-    )
+    notes = [escape_text(shorten(one_line(page.description), _MAX_NOTE))]
+    # A description made from the entries gives their number itself.
+    if not re.search(rf"\b{page.entries}\b", page.description):
+        size = f"{count(page.entries, 'entry', 'entries')} from {count(len(page.sources), 'source')}"
+        notes.append(f"({size})")
+    return f"- {link(page.name, places.link_file(page.file, at=at))}: {' '.join(filter(None, notes))}"
 
 
 def _head(snapshot: TreeSnapshot, name: str, description: str) -> str:
