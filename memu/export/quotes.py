@@ -34,6 +34,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _OWN_NOTE = re.compile(r"(?<!\\)\[\^(?=[^\]\s]+\])")
 _DEFINITION = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?)\[(?=[^\]\n]+\]:)", re.MULTILINE)
 _OPENING = re.compile(r"(?P<escape>\\*)\]\(")
+_BRACKET = re.compile(r"\\.|[\[\]]", re.DOTALL)
 _GAP = re.compile(r"[ \t]*\n?[ \t]*")
 _ANGLED = re.compile(r"<((?:[^<>\\\n]|\\.)*)>")
 _CLOSE = re.compile(r"""(?:\s+(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?\s*\)""", re.DOTALL)
@@ -129,10 +130,8 @@ def _relink_prose(text: str, sources: list[SourceKey], places: Places, at: str, 
 
 def _find_destination(text: str, bracket: int) -> tuple[int, int] | None:
     """Where the destination behind the ``](`` at ``bracket`` starts and ends; None where that is no link."""
-    before = text[:bracket]
-    escaped = (len(before) - len(before.rstrip("\\"))) % 2 == 1
     opened = _GAP.match(text, bracket + 2)
-    if escaped or "[" not in before or opened is None:
+    if opened is None or not _closes_a_bracket(text, bracket):
         return None
     start = opened.end()
     if text[start : start + 1] == "<":
@@ -141,6 +140,16 @@ def _find_destination(text: str, bracket: int) -> tuple[int, int] | None:
     else:
         end = _bare_end(text, start)
     return (start, end) if end >= 0 and _CLOSE.match(text, end) else None
+
+
+def _closes_a_bracket(text: str, bracket: int) -> bool:
+    """Whether the ``]`` at ``bracket`` is none that stands for itself, and ends what an open ``[`` began."""
+    depth = 0
+    for match in _BRACKET.finditer(text, 0, bracket + 1):
+        if match.start() == bracket:
+            return depth > 0
+        depth = max(depth + {"[": 1, "]": -1}.get(match.group(), 0), 0)
+    return False
 
 
 def _bare_end(text: str, start: int) -> int:

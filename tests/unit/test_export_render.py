@@ -372,6 +372,8 @@ LINKS = {
     "call f[0](x, y)": "call f[0](x, y)",
     "no bracket](b.md)": "no bracket](b.md)",
     "escaped \\[x\\](b.md)": "escaped \\[x\\](b.md)",
+    "escaped \\[x](b.md) and \\\\[x](gone.md)": "escaped \\[x](b.md) and \\\\[x\\](gone.md)",
+    "[an \\[x](gone.md) [in](b.md)": "[an \\[x\\](gone.md) [in](../../../docs/b.md)",
     "a note[^1] here": "a note\\[^1] here",
     "`[b](b.md)`": "`[b](b.md)`",
     "<https://example.org/>": "<https://example.org/>",
