@@ -15,12 +15,16 @@ COMMENT_MARK = "<!-- memu -->"
 
 _SPACE = re.compile(r"\s+")
 _ALWAYS = frozenset("\\`*~<")
+_SPECIAL = re.compile(r"[\\`*~<\[\]_&#]")
+_PLAIN_URL = re.compile(r"[A-Za-z0-9._~/+@=,-]*")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _URL_SAFE = frozenset("-._~/+@=,")
 
 
 def one_line(text: str) -> str:
     """The text with every run of white space and control characters made one space."""
+    if text.isprintable() and "  " not in text:
+        return text.strip()
     kept = "".join(" " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char for char in text)
     return _SPACE.sub(" ", kept).strip()
 
@@ -41,7 +45,8 @@ def escape_text(text: str) -> str:
     (``[^]]+``) find the whole name.
     """
     line = one_line(text)
-    # A newline-free line may still end a heading early with " #".
+    if not _SPECIAL.search(line):
+        return line
     return "".join(_escaped(line, index) for index in range(len(line)))
 
 
@@ -66,6 +71,8 @@ def _escaped(line: str, index: int) -> str:
 
 def path_url(path: str) -> str:
     """A path as a link destination: letters and digits of any script stay readable, the rest is encoded."""
+    if _PLAIN_URL.fullmatch(path):
+        return path
     return "".join(char if _is_url_safe(char) else quote(char, safe="") for char in path)
 
 
