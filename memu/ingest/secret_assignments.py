@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from memu.ingest.secret_patterns import join_words
 from memu.ingest.secret_values import is_key, is_password
@@ -85,14 +85,15 @@ _OPTION = re.compile(r"--[a-z-]{0,24}?(?P<name>pass(?:word|wd|phrase)|token|secr
 _HARMLESS = re.compile(
     r"(?:public|no|not|without|forgot|forgotten|reset|invalid|wrong|max|min|num|n|per|bos|eos|pad)[ _-]?$"
 )
-_ESCAPED = re.compile(r"""\\{1,3}["'](?P<value>[^"'\\\n]{1,512})\\""")
-_QUOTED = re.compile(r"""(?P<quote>["'`])(?P<value>(?:(?!(?P=quote))[^\\\n]|\\.){1,512})(?P=quote)""")
-_BARE = re.compile(r"""[^\s"'`,;<>|\\]{1,512}""")
-_ELEMENT = re.compile(r"[^<\s]{1,512}(?=</)")
-_ENVIRONMENT = re.compile(r"""[^\s"'`\\]{1,512}""")
+_ESCAPED = re.compile(r"""\\{1,3}["'](?P<value>[^"'\\\n]{1,4096})\\""")
+_QUOTED = re.compile(r"""(?P<quote>["'`])(?P<value>(?:(?!(?P=quote))[^\\\n]|\\.){1,4096})(?P=quote)""")
+_BARE = re.compile(r"""[^\s"'`,;<>|\\]+""")
+_ELEMENT = re.compile(r"[^<\s]{1,4096}(?=</)")
+_ENVIRONMENT = re.compile(r"""[^\s"'`\\]+""")
 _LINE_END = re.compile(r"""[ \t]*(?:$|\n|[#|"'`\\<,;]|//|--)""")
 _CAPITALS = re.compile(r"[A-Z0-9_]{3,}=")
-_MARKUP = "*_"
+_PUNCTUATION = ".,;:)]}*_"
+_DECIDING = 256
 
 
 def find_assigned(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
@@ -102,9 +103,11 @@ def find_assigned(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
         lowered: the text in lower case, of the same length.
     """
     for names in (*_BY_LETTER, *((_OPTION,) if "--" in lowered else ())):
+        reached = 0
         for match in names.finditer(lowered):
-            found = _find_value(text, match)
+            found = _find_value(text, match) if match.start() >= reached else None
             if found is not None:
+                reached = found[1]
                 yield (*found, _kind(match))
 
 
@@ -137,22 +140,25 @@ def _find_value(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     if match[0].endswith(">") and not match[0].endswith("=>"):
         element = _ELEMENT.match(text, start)
         return element.span() if element is not None and looks_right(element[0], plain=True) else None
-    while text[start : start + 1] in _MARKUP and start < len(text):
-        start += 1
     capitals = _CAPITALS.fullmatch(text, match.start("name"), match.end()) is not None
-    bare = (_ENVIRONMENT if capitals else _BARE).match(text, start)
-    if bare is None:
+    assigned = text[match.start() : match.end()].rstrip()[-1:] not in (":", "：")
+    return _find_bare(text, start, looks_right, capitals=capitals, assigned=assigned)
+
+
+def _find_bare(
+    text: str, start: int, looks_right: Callable[..., bool], *, capitals: bool, assigned: bool
+) -> tuple[int, int] | None:
+    """A value without quotes. Its beginning decides; taken is all of it, however long."""
+    pattern = _ENVIRONMENT if capitals else _BARE
+    head = pattern.match(text, start, start + _DECIDING)
+    if head is None:
         return None
-    value = _trim(bare[0], text[match.end() - 1] == "=")
+    value = head[0].partition("&")[0] if assigned else head[0]
+    if not looks_right(value.rstrip(_PUNCTUATION), plain=capitals):
+        return None
+    whole = pattern.match(text, start)
+    end = whole.end() if whole is not None and value == head[0] else start + len(value)
     # Behind a colon in running text stands a sentence; a value is the last thing on its line.
-    colon = text[match.start() : match.end()].rstrip()[-1:] in (":", "：")
-    if colon and _LINE_END.match(text, start + len(bare[0])) is None:
+    if not assigned and _LINE_END.match(text, end) is None:
         return None
-    return (start, start + len(value)) if looks_right(value, plain=capitals) else None
-
-
-def _trim(value: str, assigned: bool) -> str:
-    """Without the punctuation of the sentence around, and of a query string without its other fields."""
-    if assigned:
-        value = value.partition("&")[0]
-    return value.rstrip(".,;:)]}*_")
+    return start, start + len(text[start:end].rstrip(_PUNCTUATION))

@@ -91,7 +91,7 @@ def _is_login(value: str) -> bool:
 
 
 def _is_curl_password(value: str) -> bool:
-    return not is_placeholder(value)
+    return not value.startswith("[redacted:") and not is_placeholder(value)
 
 
 def _is_bearer(value: str) -> bool:
@@ -166,14 +166,14 @@ WORDINGS: tuple[SecretPattern, ...] = (
     _wording(
         "url-credentials",
         "://",
-        rf"""://(?P<secret>[^\s/?\#"'<>`\\@:\[\]]{{0,80}}:(?:{_ADDRESS_PART}|@(?={_ADDRESS_PART}{{1,80}}@)){{1,200}})
+        rf"""://(?P<secret>[^\s/?\#"'<>`\\@:\[\]]{{0,80}}:(?:{_ADDRESS_PART}|@(?={_ADDRESS_PART}{{1,80}}@)){{1,1000}})
         @(?=[A-Za-z0-9\[_{{$<-])""",
         _is_login,
     ),
     _wording(
         "url-credentials",
         r":\/\/",
-        rf""":\\/\\/(?P<secret>[^\s/?\#"'<>`\\@:\[\]]{{0,80}}:{_ADDRESS_PART}{{1,200}})@(?=[A-Za-z0-9_-])""",
+        rf""":\\/\\/(?P<secret>[^\s/?\#"'<>`\\@:\[\]]{{0,80}}:{_ADDRESS_PART}{{1,1000}})@(?=[A-Za-z0-9_-])""",
         _is_login,
     ),
     _wording("webhook", "://", r"/api/webhooks/(?P<secret>[0-9]{10,25}/[A-Za-z0-9_-]{20,})"),
@@ -204,7 +204,7 @@ WORDINGS: tuple[SecretPattern, ...] = (
         "password",
         "curl ",
         r"""curl(?:[ ][^\n]{0,200}?)?[ ](?:-u|--user|--proxy-user)[ =]?["']?[^\s:"']{1,80}:
-        (?P<secret>[^\s"'\\]{3,200})""",
+        (?P<secret>[^\s"'\\]{3,})""",
         _is_curl_password,
     ),
 )

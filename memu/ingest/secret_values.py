@@ -16,7 +16,8 @@ _PLACEHOLDER = re.compile(
       (?:[-_ .].*|password|secret|token|key|passwd)?
     | (?:change|fix|fill)[-_ ]?(?:me|this|it|in).* | to[-_ ]?do | tbd | tba | n/?a | null | nil | none | undefined
     | true | false | yes | no | on | off | empty | blank | default | unset | missing | invalid | valid | unknown
-    | required | optional | disabled | enabled | hidden | masked | redacted | removed | secrets? | tokens? | pass | password\w{0,3} | passwd | passwort
+    | required | optional | disabled | enabled | hidden | masked | redacted | removed | secrets? | tokens?
+    | pass | password\w{0,3} | passwd | passwort
     | passphrase | kennwort | contraseña | pwd | key | api[-_]?key
     | str | string | text | bytes | int | integer | number | bool | boolean | object | any | char | varchar\d*
     | test | testing | tester | foo | bar | baz | foobar | value | input | username | user | admin | root | field
