@@ -26,10 +26,16 @@ _BLOCK_START = re.compile(
     r"#{1,6}(?=\s|$)|[-+*](?=\s|$)|[>|]|~~~|=+\s*$|([-*_])(?:\s*\1){2,}\s*$|:?\s*-[\s:|-]*$"
     r"|(?P<number>\d{1,9})(?=[.)](?:\s|$))"
 )
-_WEB_LINK = re.compile(r"\[[^\[\]\\`<>&\n]+\]\(https?://[^\s()<>\\`\[\]&]+\)")
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_TAG_START = re.compile(r"<(?=[A-Za-z/!?])")
-_ACTIVE_IN_LABEL = frozenset("*_~")
+_TICK_OR_BACKSLASH = re.compile(r"`+|\\.?", re.DOTALL)
+# What Markdown acts on within a line: escapes, hard breaks, links but plain ones to the web, code, tags, entities.
+_ACTIVE_TEXT = (
+    rf"\\[{re.escape(_PUNCTUATION)}]|\\(?=\n|\Z)"
+    r"|(?P<link>(?<!!)\[[^\[\]\\`<>&\n]+\]\(https?://[^\s()<>\\`\[\]&]+\))"
+    r"|\[|`|<(?=[A-Za-z/!?])|&(?=(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)"
+)
+_ACTIVE = re.compile(_ACTIVE_TEXT)
+# Within a word an underscore is never emphasis.
+_ACTIVE_IN_LABEL = re.compile(rf"{_ACTIVE_TEXT}|[*~]|(?<![^\W_])_|_(?![^\W_])")
 _MARK = re.compile(MARK_PATTERN)
 
 
@@ -49,7 +55,7 @@ def escape(text: str, *, at_line_start: bool = True) -> str:
     """
     lines = [line.strip() for line in _NEWLINE.split(text)]
     flat = _join_code("\n".join(line for line in lines if line))
-    pieces = [piece if is_code else _escape_piece(piece, frozenset()) for piece, is_code in _split_code(flat)]
+    pieces = [piece if is_code else _ACTIVE.sub(_escape_match, piece) for piece, is_code in _split_code(flat)]
     escaped = "".join(pieces).split("\n")
     return "\n".join(
         _escape_line_start(line) if index or at_line_start else line for index, line in enumerate(escaped)
@@ -60,7 +66,7 @@ def escape_label(text: str) -> str:
     """A label, on one line, with nothing of it read as Markdown but code spans."""
     flat = " ".join(text.split())
     return "".join(
-        piece if is_code else _escape_piece(piece, _ACTIVE_IN_LABEL) for piece, is_code in _split_code(flat)
+        piece if is_code else _ACTIVE_IN_LABEL.sub(_escape_match, piece) for piece, is_code in _split_code(flat)
     )
 
 
@@ -94,24 +100,17 @@ def _split_code(text: str) -> Iterator[tuple[str, bool]]:
     for match in _TICKS.finditer(text):
         runs[len(match.group())].append(match.start())
     start = at = 0
-    while at < len(text):
-        if text[at] == "\\":
-            at += 2
+    while (hit := _TICK_OR_BACKSLASH.search(text, at)) is not None:
+        at = hit.end()
+        if hit.group()[0] == "\\":
             continue
-        if text[at] != "`":
-            at += 1
-            continue
-        run = _TICKS.match(text, at)
-        width = len(run.group()) if run else 1
-        places = runs[width]
-        index = bisect_left(places, at + width)
+        places = runs[at - hit.start()]
+        index = bisect_left(places, at)
         if index == len(places):
-            at += width
             continue
-        if start < at:
-            yield text[start:at], False
-        start = at
-        at = places[index] + width
+        if start < hit.start():
+            yield text[start : hit.start()], False
+        start, at = hit.start(), places[index] + at - hit.start()
         yield text[start:at], True
         start = at
     if start < len(text):
@@ -123,38 +122,12 @@ def _join_code(text: str) -> str:
     return "".join(piece.replace("\n", " ") if is_code else piece for piece, is_code in _split_code(text))
 
 
-def _escape_piece(piece: str, active: frozenset[str]) -> str:
-    """Text outside code spans, its characters kept from acting as Markdown."""
-    out: list[str] = []
-    at = 0
-    while at < len(piece):
-        char = piece[at]
-        following = piece[at + 1 : at + 2]
-        if char == "\\" and following and following in _PUNCTUATION:
-            out.append(f"\\\\\\{following}")
-            at += 2
-            continue
-        if char == "[" and (link := _WEB_LINK.match(piece, at)) and piece[at - 1 : at] != "!":
-            out.append(link.group())
-            at = link.end()
-            continue
-        out.append(f"\\{char}" if _is_active(piece, at, active) else char)
-        at += 1
-    return "".join(out)
-
-
-def _is_active(piece: str, at: int, active: frozenset[str]) -> bool:
-    char = piece[at]
-    if char == "\\":
-        return piece[at + 1 : at + 2] in ("\n", "")
-    if char == "<":
-        return _TAG_START.match(piece, at) is not None
-    if char == "&":
-        return _ENTITY.match(piece, at) is not None
-    if char == "_" and piece[at - 1 : at].isalnum() and piece[at + 1 : at + 2].isalnum():
-        # Within a word it is never emphasis.
-        return False
-    return char in "[`" or char in active
+def _escape_match(match: re.Match[str]) -> str:
+    found = match.group()
+    if match["link"]:
+        return found
+    # A backslash that would act, and what it acts on, both stand for themselves.
+    return f"\\\\\\{found[1]}" if len(found) == 2 else f"\\{found}"
 
 
 def _escape_line_start(line: str) -> str:
