@@ -142,16 +142,16 @@ _MODULES = (
     "memu.records",
     "memu.workflow",
     "memu.settings",
+    "memu.service",
     "memu.export.state",
     "memu.memorize.states",
     "memu.retrieve.states",
-    "memu.service",
 )
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        # In order of weight: an error or a record is found before anything heavy is loaded.
+        # An error or a record is found before anything heavy is loaded, the service before what only a sync needs.
         for module_name in _MODULES:
             module = importlib.import_module(module_name)
             if name in module.__all__:

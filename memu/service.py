@@ -9,28 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel
 from sqlalchemy.engine import URL
 
+from memu.carrier import Carrier, Change, Workflows
 from memu.errors import ConfigurationError, NotFound, ReadError, RootError
 from memu.export.private import ensure_private
-from memu.export.workflow import Exporter, export_workflow
-from memu.ingest.encoding import decode
 from memu.ingest.paths import read_source, stored_path
-from memu.ingest.redact import redact
 from memu.memorize.extractors.extractive import ExtractiveExtractor
 from memu.memorize.extractors.protocol import Extractor
-from memu.memorize.file_survey import remove_workspace
-from memu.memorize.file_work import FoldPages
-from memu.memorize.states import SyncState
 from memu.memorize.status import describe_workspaces
-from memu.memorize.workflows import Collaborators, write_workflows
 from memu.providers.choice import choose_encoder
 from memu.providers.protocols import Encoder
 from memu.records import (
@@ -45,30 +38,18 @@ from memu.records import (
     WorkspaceStatus,
 )
 from memu.retrieve.lookup import Lookup
-from memu.retrieve.workflow import RetrieveState, retrieve_workflow
+from memu.retrieve.states import RetrieveState
 from memu.settings import STORE_FOLDER, Settings, WorkspaceScope, conditions_of, locate_store, scope_of, store_path
 from memu.storage.database import Database
 from memu.storage.engine import store_path as database_path
 from memu.storage.session import Session
 from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
 
+if TYPE_CHECKING:
+    from memu.export.workflow import Exporter
+    from memu.memorize.states import SyncState
+
 __all__ = ["MemoryService"]
-
-S = TypeVar("S")
-Change = Callable[[Workflow[Any]], Workflow[Any]]
-
-
-@dataclass(slots=True)
-class _Carrier:
-    """Runs workflows by name, as they stand after the user's changes."""
-
-    runner: Runner
-    interceptors: tuple[Interceptor, ...]
-    workflows: dict[str, Workflow[Any]] = field(default_factory=dict)
-
-    async def __call__(self, name: str, state: S) -> S:
-        workflow: Workflow[S] = self.workflows[name]
-        return await self.runner.run(workflow, state, self.interceptors)
 
 
 class MemoryService:
@@ -93,13 +74,16 @@ class MemoryService:
         self._settings = settings
         self._out = out
         self._scope_model = scope_model
-        self._carrier = _Carrier(runner, tuple(interceptors))
-        workflows = self._build()
-        for name, change in changes.items():
-            if name not in workflows:
-                raise ConfigurationError(f"No workflow is called {name!r}; there are: {', '.join(workflows)}.")
-            workflows[name] = change(workflows[name])
-        self._carrier.workflows.update(workflows)
+        workflows = Workflows(
+            {
+                ("sync", "memorize", "assign", "fold", "embed"): self._make_write,
+                ("export",): self._make_export,
+                ("retrieve",): self._make_retrieve,
+            },
+            changes,
+        )
+        self._carrier = Carrier(runner, tuple(interceptors), workflows)
+        workflows.apply_changes()
         self._lookup = Lookup(database, settings.max_file_bytes)
 
     @classmethod
@@ -186,6 +170,8 @@ class MemoryService:
             RootError: the folder is missing, unreadable, suddenly empty, or overlaps another workspace.
             BusyError: another sync of the folder runs. EncoderMismatch: the vectors come from another encoder.
         """
+        from memu.memorize.states import SyncState
+
         state = SyncState(scope=self._scope(user), folder=Path(folder), name=name, allow_empty=allow_empty)
         return await self._sync(state, wait=wait)
 
@@ -195,6 +181,8 @@ class MemoryService:
         Raises:
             RootError: the path, and every workspace around it, is missing.
         """
+        from memu.memorize.states import SyncState
+
         scope = self._scope(user)
         target = await asyncio.to_thread(Path(path).expanduser().absolute)
         workspaces = await self._database.read(lambda session: session.within(scope).workspaces.list())
@@ -285,6 +273,9 @@ class MemoryService:
         Raises:
             NotFound: the scope has no such workspace. BusyError: a sync of it runs.
         """
+        from memu.memorize.file_survey import remove_workspace
+        from memu.memorize.file_work import FoldPages
+
         scope = self._scope(user)
         workspace = await self._find_workspace(scope, reference)
         async with self._database.lock(_lock_name(scope, workspace.root)):
@@ -308,25 +299,33 @@ class MemoryService:
     @property
     def workflow_names(self) -> tuple[str, ...]:
         """The names of all workflows, the frame first."""
-        return tuple(self._carrier.workflows)
+        return self._carrier.workflows.names
 
-    def _build(self) -> dict[str, Workflow[Any]]:
-        outputs = [self._out] if self._out else []
-        write = write_workflows(
+    def _make_write(self) -> Mapping[str, Workflow[Any]]:
+        from memu.memorize.workflows import Collaborators, write_workflows
+
+        return write_workflows(
             Collaborators(
                 database=self._database,
                 extractor=self._extractor,
                 encoder=self._encoder,
                 carry=self._carrier,
                 export=self._export,
-                outputs=tuple(outputs),
+                outputs=(self._out,) if self._out else (),
                 max_file_bytes=self._settings.max_file_bytes,
                 concurrency=self._settings.concurrency,
             )
         )
-        export = export_workflow(self._database, read_copy=self._read_copy)
-        retrieve = retrieve_workflow(self._database, self._encoder)
-        return {**write, "export": export, "retrieve": retrieve}
+
+    def _make_export(self) -> Mapping[str, Workflow[Any]]:
+        from memu.export.workflow import export_workflow
+
+        return {"export": export_workflow(self._database, read_copy=self._read_copy)}
+
+    def _make_retrieve(self) -> Mapping[str, Workflow[Any]]:
+        from memu.retrieve.workflow import retrieve_workflow
+
+        return {"retrieve": retrieve_workflow(self._database, self._encoder)}
 
     async def _sync(self, state: SyncState, *, wait: bool) -> SyncReport:
         name = _lock_name(state.scope, str(state.folder.expanduser().resolve()))
@@ -337,6 +336,8 @@ class MemoryService:
         return done.report
 
     def _exporter(self) -> Exporter:
+        from memu.export.workflow import Exporter
+
         return Exporter(
             database=self._database,
             workflow=self._carrier.workflows["export"],
@@ -385,6 +386,9 @@ class MemoryService:
 
     def _read_copy(self, root: Path, path: str) -> bytes | None:
         """A source's redacted text, for trees that hold copies."""
+        from memu.ingest.encoding import decode
+        from memu.ingest.redact import redact
+
         try:
             text = decode(read_source(root, path, max_size=self._settings.max_file_bytes)).text
         except ReadError:

@@ -1,4 +1,8 @@
-"""The memorize workflow's steps: one file from its bytes to its rows."""
+"""The memorize workflow's steps: one file from its bytes to its rows.
+
+What reads, redacts and extracts is loaded with the first file that needs it, so that a sync that finds nothing new
+is quick.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,10 @@ from dataclasses import dataclass, replace
 
 from memu.errors import ReadError
 from memu.ingest.document import Document, Source
-from memu.ingest.encoding import decode
 from memu.ingest.marks import OWN_EXPORT, is_own_export
 from memu.ingest.paths import read_source
-from memu.ingest.reader import find_reader
-from memu.ingest.redact import redact
 from memu.memorize.candidate import Candidate
-from memu.memorize.extractors.captions import caption
 from memu.memorize.extractors.protocol import Extractor
-from memu.memorize.facts import facts_of
-from memu.memorize.passages import cut_passages
 from memu.memorize.states import MemorizeState, Outcome
 from memu.records import Kind, Passage, RecallEntry, Resource, State
 from memu.storage.database import Database
@@ -43,6 +41,8 @@ class Read:
     max_size: int
 
     async def __call__(self, state: MemorizeState) -> MemorizeState:
+        from memu.ingest.encoding import decode
+
         data = await asyncio.to_thread(read_source, state.root, state.file.path, max_size=self.max_size)
         state = replace(state, data=data, content_hash=hashlib.sha256(data).hexdigest())
         try:
@@ -58,6 +58,8 @@ class Read:
 
 async def redact_text(state: MemorizeState) -> MemorizeState:
     """Put marks in the place of secrets, before anything else sees the text."""
+    from memu.ingest.redact import redact
+
     if state.skipped:
         return replace(state, data=b"")
     redacted = await asyncio.to_thread(redact, state.text, path=state.file.path)
@@ -73,6 +75,10 @@ class Parse:
         return state if state.skipped else await asyncio.to_thread(self._parse, state)
 
     def _parse(self, state: MemorizeState) -> MemorizeState:
+        from memu.ingest.reader import find_reader
+        from memu.ingest.redact import redact
+        from memu.memorize.passages import cut_passages
+
         source = Source(path=state.file.path, text=state.text)
         counts = Counter(state.redactions)
 
@@ -153,6 +159,9 @@ def _store(
 
 
 def _to_resource(state: MemorizeState) -> Resource:
+    from memu.memorize.extractors.captions import caption
+    from memu.memorize.facts import facts_of
+
     document = state.document
     known = Resource(
         id="",

@@ -1,4 +1,7 @@
-"""The steps of assign (which entry stands on which page) and of fold (a page's new content)."""
+"""The steps of assign (which entry stands on which page) and of fold (a page's new content).
+
+What decides and renders is loaded with the first page that needs it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from memu.memorize.assign.assignment import assign
 from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSource
-from memu.memorize.fold.blocks import parse_blocks
-from memu.memorize.fold.render import PageEntry, render_page
 from memu.memorize.states import AssignState, FoldState
 from memu.names import choose_display_name
 from memu.records import Passage, RecallEntry, RecallFileEntry, Resource, Track
@@ -46,6 +46,8 @@ class LoadCandidates:
 
 async def settle_pages(state: AssignState) -> AssignState:
     """Decide over all of them where each entry stands, and which are not shown."""
+    from memu.memorize.assign.assignment import assign
+
     return replace(state, assignment=await asyncio.to_thread(assign, state.sources, state.candidates))
 
 
@@ -136,6 +138,8 @@ class LoadPage:
     database: Database
 
     async def __call__(self, state: FoldState) -> FoldState:
+        from memu.memorize.fold.render import PageEntry
+
         def work(session: Session) -> FoldState:
             repository = session.within(state.scope)
             spellings = [link.spelling for link in repository.pages.entries_of(state.file_id)]
@@ -155,12 +159,16 @@ class LoadPage:
 
 async def render(state: FoldState) -> FoldState:
     """Render the page whole from its entries, in their own words."""
+    from memu.memorize.fold.render import render_page
+
     track = state.page.track if state.page else Track.MEMORY
     return replace(state, rendered=await asyncio.to_thread(render_page, track, state.entries))
 
 
 async def check_page(state: FoldState) -> FoldState:
     """Hold the new content to P4: every block cites an entry of this page, every entry is cited."""
+    from memu.memorize.fold.blocks import parse_blocks
+
     assert state.rendered is not None
     known = set(state.rendered.marks.values())
     cited: set[str] = set()

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memu.ingest.diff import Diff
 from memu.ingest.document import Document
 from memu.ingest.scan import FoundFile, Scan
 from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSource
 from memu.memorize.candidate import Candidate
-from memu.memorize.fold.render import PageEntry, Rendered
 from memu.records import (
     ExportReport,
     PageChanges,
@@ -24,6 +24,10 @@ from memu.records import (
     Usage,
     Workspace,
 )
+
+if TYPE_CHECKING:
+    from memu.memorize.fold.entries import PageEntry
+    from memu.memorize.fold.render import Rendered
 
 __all__ = ["AssignState", "EmbedState", "FoldState", "MemorizeState", "Outcome", "SyncState"]
 

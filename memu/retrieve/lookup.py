@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memu.errors import NotFound, ReadError
-from memu.ingest.encoding import decode
 from memu.ingest.paths import read_source
-from memu.ingest.redact import redact
 from memu.names import fold_name, slugify
 from memu.records import Layer, LineSpan, Listing, RecallFile, Resource, Scope, Track
 from memu.storage.database import Database
@@ -102,6 +100,10 @@ class Lookup:
 
     def _read(self, root: Path, path: str, span: LineSpan | None) -> str | None:
         """The file's own lines, redacted; None where it is gone or no text."""
+        # Loaded here, for a search uses neither.
+        from memu.ingest.encoding import decode
+        from memu.ingest.redact import redact
+
         try:
             text = redact(decode(read_source(root, path, max_size=self.max_bytes)).text, path=path).text
         except ReadError:

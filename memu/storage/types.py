@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import JSON, DateTime, LargeBinary, TypeDecorator
-from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Dialect
 
 __all__ = ["Int8Vector", "Json", "UtcDateTime"]
@@ -39,7 +38,9 @@ class Json(TypeDecorator[Any]):
 
     def load_dialect_impl(self, dialect: Dialect) -> Any:
         if dialect.name == "postgresql":
-            return dialect.type_descriptor(postgresql.JSONB())
+            from sqlalchemy.dialects.postgresql import JSONB
+
+            return dialect.type_descriptor(JSONB())
         return dialect.type_descriptor(JSON())
 
 

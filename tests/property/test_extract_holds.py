@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.reader import find_reader
 from memu.memorize.candidate import MAX_CHARS, MAX_WORDS, Candidate
-from memu.memorize.extractors import caption, extract
+from memu.memorize.extractors.captions import caption
+from memu.memorize.extractors.policies import extract
 from memu.memorize.passages import cut_passages
 from memu.memorize.sentences import count_words, cut_pieces, split_sentences
 from memu.records import Kind, LineSpan

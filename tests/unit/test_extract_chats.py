@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memu.ingest.document import Block, BlockKind, Document
-from memu.memorize.extractors import extract
+from memu.memorize.extractors.policies import extract
 from memu.records import Kind, LineSpan, MemoryType
 
 

@@ -9,7 +9,8 @@ import pytest
 from memu.ingest.document import Document, Source
 from memu.ingest.reader import find_reader
 from memu.memorize.candidate import Candidate
-from memu.memorize.extractors import caption, extract
+from memu.memorize.extractors.captions import caption
+from memu.memorize.extractors.policies import extract
 from memu.records import Kind, MemoryType, Track
 
 DATA = Path(__file__).parents[1] / "data" / "documents"

@@ -8,8 +8,10 @@ import pytest
 
 from memu.ingest.document import Document, Source
 from memu.ingest.reader import find_reader
-from memu.memorize.extractors import ExtractiveExtractor, caption, extract
+from memu.memorize.extractors.captions import caption
 from memu.memorize.extractors.cue_words import LANGUAGES, load_phrases, load_source_words
+from memu.memorize.extractors.extractive import ExtractiveExtractor
+from memu.memorize.extractors.policies import extract
 from memu.records import Kind, MemoryType, Track
 
 DATA = Path(__file__).parents[1] / "data" / "documents"

@@ -9,7 +9,7 @@ import pytest
 from memu.ingest.document import Source
 from memu.ingest.reader import find_reader
 from memu.memorize.candidate import MAX_CHARS, BlockForm, Candidate
-from memu.memorize.extractors import extract
+from memu.memorize.extractors.policies import extract
 from memu.records import MemoryType, Track
 
 DATA = Path(__file__).parents[1] / "data" / "documents"

@@ -26,7 +26,8 @@ MAY_IMPORT = {
     "retrieve": WORDS | ROOMS,
     "export": WORDS | {"storage", "workflow"},
     "settings": {"errors", "records"},
-    "service": WORDS | ROOMS | ROADS | {"settings"},
+    "carrier": {"errors", "workflow"},
+    "service": WORDS | ROOMS | ROADS | {"settings", "carrier"},
     "sync": WORDS | ROOMS | ROADS | {"settings", "service"},
     "schema": {"errors", "records", "settings", "storage"},
     "cli": {"service", "schema", "settings", "records", "errors", "memu"},
@@ -68,10 +69,10 @@ def _imported_rooms(package: tuple[str, ...], source: str) -> Iterator[tuple[int
 
 
 def _modules_after(statement: str) -> set[str]:
-    """The top-level modules that a fresh interpreter has loaded after a statement."""
+    """The modules that a fresh interpreter has loaded after a statement, and the packages that hold them."""
     code = f"import sys\n{statement}\nprint(' '.join(sys.modules))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    return {name.split(".")[0] for name in told.split()}
+    return set(told.split())
 
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -132,6 +133,32 @@ def test_importing_memu_loads_nothing_heavy(statement: str) -> None:
     assert not _modules_after(statement) & HEAVY
 
 
+READING = {
+    "bs4",
+    "charset_normalizer",
+    "docutils",
+    "markdown_it",
+    "memu.ingest.reader",
+    "memu.ingest.redact",
+    "yaml",
+}
+DECIDING = {"memu.memorize.assign.assignment", "memu.memorize.extractors.policies", "memu.memorize.fold.render"}
+OTHER_STORES = {"pgvector", "psycopg", "sqlalchemy.dialects.postgresql", "sqlalchemy.dialects.mysql"}
+
+
 def test_opening_the_public_service_name_loads_no_model_or_server_library() -> None:
-    late = {"alembic", "httpx", "numpy", "onnxruntime", "pgvector", "psycopg", "rich", "tokenizers"}
+    late = {"alembic", "httpx", "numpy", "onnxruntime", "rich", "tokenizers"} | OTHER_STORES
     assert not _modules_after("from memu import MemoryService") & late
+
+
+def test_a_search_loads_nothing_that_only_a_sync_needs() -> None:
+    loaded = _modules_after("import memu.cli.search, memu.retrieve.workflow\nfrom memu import MemoryService")
+    assert not loaded & (READING | DECIDING | OTHER_STORES | {"alembic", "memu.memorize.workflows"})
+
+
+def test_a_sync_loads_what_reads_and_decides_with_the_first_file_that_needs_it() -> None:
+    """P7: where nothing changed, none of it is paid for."""
+    loaded = _modules_after(
+        "import memu.cli.synchronize, memu.memorize.workflows, memu.export.workflow, memu.service"
+    )
+    assert not loaded & (READING | DECIDING | OTHER_STORES | {"alembic"})

@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
-
 from memu.ingest.document import Document
-from memu.memorize.candidate import Candidate, Extraction
-from memu.memorize.extractors.chats import extract_chat
-from memu.memorize.extractors.code import extract_code
-from memu.memorize.extractors.documents import extract_document, extract_sections
-from memu.memorize.extractors.meetings import extract_meeting
-from memu.memorize.extractors.noise import find_source_noise
-from memu.memorize.extractors.procedures import extract_procedure, is_procedure
-from memu.memorize.extractors.quotes import order_by_source
-from memu.memorize.extractors.rules import extract_rules
-from memu.memorize.extractors.sections import split_sections
-from memu.memorize.extractors.tables import extract_log, extract_table
-from memu.memorize.extractors.trust import may_teach
-from memu.records import Kind
+from memu.memorize.candidate import Extraction
 
-__all__ = ["ExtractiveExtractor", "extract"]
-
-Policy = Callable[[Document], Extraction]
+__all__ = ["ExtractiveExtractor"]
 
 
 class ExtractiveExtractor:
@@ -32,45 +15,7 @@ class ExtractiveExtractor:
 
     async def extract(self, document: Document, path: str) -> Extraction:
         """The candidates of ``document``; the same for the same document and path, always."""
+        # Loaded with the first document: a sync that finds nothing new needs no policies.
+        from memu.memorize.extractors.policies import extract
+
         return extract(document, path)
-
-
-def extract(document: Document, path: str) -> Extraction:
-    """Chooses the policy by kind. Licences, lock files, templates and codes of conduct give nothing."""
-    noise = find_source_noise(document, path)
-    if noise is not None:
-        return Extraction(dropped={noise: len(document.blocks)})
-    if document.kind is Kind.CODE:
-        return extract_code(document, path)
-    policy = _POLICIES.get(document.kind)
-    return policy(document) if policy else Extraction(dropped={"no_policy": len(document.blocks)})
-
-
-def _extract_prose(document: Document) -> Extraction:
-    """Procedures to the skill track whole, everything else to the memory track by sentences."""
-    sections = split_sections(document)
-    if not may_teach(document):
-        return extract_document(document)
-    found: list[tuple[int, Candidate]] = []
-    dropped: Counter[str] = Counter()
-    others = []
-    for section in sections:
-        taught = extract_procedure(document, section, dropped) if is_procedure(section, document.title) else []
-        found += taught
-        if not taught:
-            others.append(section)
-    rest = extract_sections(document, tuple(others))
-    dropped.update(rest.dropped)
-    return Extraction(candidates=(*order_by_source(found), *rest.candidates), dropped=dict(dropped))
-
-
-_POLICIES: dict[Kind, Policy] = {
-    Kind.DOCUMENT: _extract_prose,
-    Kind.MAIL: extract_document,
-    Kind.CHAT: extract_chat,
-    Kind.SESSION: extract_chat,
-    Kind.MEETING: extract_meeting,
-    Kind.RULES: extract_rules,
-    Kind.TABLE: extract_table,
-    Kind.LOG: extract_log,
-}
