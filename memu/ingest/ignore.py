@@ -31,7 +31,7 @@ DEFAULT_IGNORES: tuple[tuple[str, str], ...] = tuple(
     for reason, patterns in (
         (
             _TEMPORARY,
-            "*.tmp *.temp ~$* .*.sw[a-p] *~ .~* #*# *.part *.partial *.crdownload *.download *.bak *.orig *.rej",
+            "*.tmp *.temp ~$* .*.sw[a-p] *~ .~* \\#*# *.part *.partial *.crdownload *.download *.bak *.orig *.rej",
         ),
         (_LOCK, ".#* .~lock.* *.lock *.lck *.pid package-lock.json npm-shrinkwrap.json pnpm-lock.yaml go.sum"),
         (_LOCK, "bun.lockb .terraform.lock.hcl packages.lock.json Package.resolved"),
