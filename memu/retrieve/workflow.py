@@ -110,11 +110,13 @@ class KeepToBudget:
 
 
 async def _parse(state: RetrieveState) -> RetrieveState:
+    """Bound the question and tell its language."""
     text = state.query.strip()[:_MAX_CHARS]
     return replace(state, text=text, language=detect_language(text))
 
 
 async def _roll_up(state: RetrieveState) -> RetrieveState:
+    """Make hits of what owns the passages: pages, entries and sources."""
     ranks = {candidate.id: candidate.ranks for candidate in state.candidates}
     return replace(state, hits=roll_up(state.found, state.scores, ranks, state.layers, state.tracks))
 
