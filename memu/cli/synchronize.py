@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from memu.cli.options import Common, common_options
-from memu.cli.output import print_lines, write_json
+from memu.cli.output import print_lines, print_notice, write_json
 from memu.records import SyncReport
 
 __all__ = ["PARTIAL", "memorize_workspace"]
@@ -40,6 +40,10 @@ def memorize_workspace(folder: Path, name: str | None, allow_empty: bool, wait: 
     report = asyncio.run(sync())
     if common.as_json:
         write_json(report.to_dict())
+    elif common.quiet:
+        # A scheduler mails what is printed: say only what somebody has to look at.
+        for problem in report.failed:
+            print_notice(f"{problem.path}: {problem.reason}")
     else:
         print_lines(describe_sync(report))
     return 0 if report.ok else PARTIAL
