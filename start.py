@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 DEMO = ROOT / "demo"
 OLDEST = (3, 11)
-QUESTIONS = ("why did we move the queue to Postgres", "how do I roll back a bad release")
+QUESTIONS = ("why is the job queue in Postgres and not in Redis", "how do I roll back a bad release")
 HEAD_LINES = 25
 
 
