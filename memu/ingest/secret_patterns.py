@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cache
 
 from memu.ingest.secret_values import is_basic_login, is_placeholder, is_random
 
@@ -23,14 +24,24 @@ TOKEN_MIN_LENGTH = 15
 class SecretPattern:
     """One form of secret.
 
-    keyword: stands in every text that the pattern is for. regex: its group ``secret`` is what is replaced.
-    check: a further look at what that group matched.
+    keyword: stands in every text that the pattern is for. source: the regex, whose group ``secret`` is what is
+    replaced. check: a further look at what that group matched.
     """
 
     kind: str
     keyword: str
-    regex: re.Pattern[str]
+    source: str
     check: Callable[[str], bool] | None = None
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The source compiled: when a text first holds the keyword, for most are never met."""
+        return _compile(self.source)
+
+
+@cache
+def _compile(source: str) -> re.Pattern[str]:
+    return re.compile(source)
 
 
 def join_words(words: Collection[str]) -> str:
@@ -66,12 +77,12 @@ def _tokens(
         for form in dict.fromkeys((prefix, re.sub("([_-])", r"\\\1", prefix))):
             literal = re.escape(form)
             before = rf"(?:(?<![{not_after}]{literal})|(?<=\\[nrt]{literal})|(?<=%[0-9A-F][0-9A-F]{literal}))"
-            patterns.append(SecretPattern(kind, form, re.compile(f"(?P<secret>{literal}{before}{body})"), check))
+            patterns.append(SecretPattern(kind, form, f"(?P<secret>{literal}{before}{body})", check))
     return tuple(patterns)
 
 
 def _wording(kind: str, keyword: str, regex: str, check: Callable[[str], bool] | None = None) -> SecretPattern:
-    return SecretPattern(kind, keyword, re.compile(regex, re.VERBOSE), check)
+    return SecretPattern(kind, keyword, f"(?x:{regex})", check)
 
 
 def _is_api_key(value: str) -> bool:
@@ -144,12 +155,8 @@ TOKENS: tuple[SecretPattern, ...] = (
     *_tokens("supabase-key", "sbp_ sb_secret_", f"{_BODY}{{24,}}"),
     *_tokens("square-token", "sq0atp- sq0csp-", f"{_BODY}{{22,}}"),
     *_tokens("age-key", "AGE-SECRET-KEY-1", "[0-9A-Z]{50,}"),
-    SecretPattern(
-        "webhook", "hooks.slack.com", re.compile(r"hooks\.slack\.com/[a-z]{4,12}/(?P<secret>[A-Za-z0-9_/-]{20,})")
-    ),
-    SecretPattern(
-        "webhook", "webhook.office.com", re.compile(r"webhook\.office\.com/(?P<secret>[A-Za-z0-9_/@-]{40,})")
-    ),
+    SecretPattern("webhook", "hooks.slack.com", r"hooks\.slack\.com/[a-z]{4,12}/(?P<secret>[A-Za-z0-9_/-]{20,})"),
+    SecretPattern("webhook", "webhook.office.com", r"webhook\.office\.com/(?P<secret>[A-Za-z0-9_/@-]{40,})"),
     # A run of these characters is gone through once: nothing in the middle of one begins another.
     *_tokens(
         "jwt",
