@@ -117,7 +117,7 @@ def test_the_workflow_tables_of_the_architecture_page_are_those_in_force() -> No
     assert ended.returncode == 0, ended.stderr
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     shown = page.split("<!-- workflows: memu steps --markdown -->\n")[1].split("<!-- end of workflows -->")[0]
-    assert shown.strip() == ended.stdout.strip()
+    assert shown.strip() == ended.stdout.strip(), "docs/workflow_tables.py writes them anew"
     assert not re.search(r"\|  \|$", ended.stdout, flags=re.MULTILINE), "a step does not say what it does"
     titles = re.findall(r"^### (\w+)$", ended.stdout, flags=re.MULTILINE)
     assert {"sync", "memorize", "assign", "fold", "embed", "export", "retrieve"} <= set(titles)
