@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from memu.ingest.private_keys import find_private_keys
 from memu.ingest.secret_assignments import find_assigned
-from memu.ingest.secret_patterns import TOKEN_MIN_LENGTH, TOKENS, WORDINGS, SecretPattern
+from memu.ingest.secret_patterns import BEFORE_TOKENS, TOKEN_MIN_LENGTH, TOKENS, WORDINGS, SecretPattern
 
 T = TypeVar("T")
 
@@ -76,12 +76,14 @@ def redact(text: str, *, path: str = "") -> Redacted:  # noqa: ARG001
     Args:
         path: where the text comes from; not used for deciding, so that a renamed file reads the same.
     """
+    found = list(_find(text))
+    if not found:
+        return Redacted(text=text)
     current = text
     # Each round turns characters into marks and none back, so this ends.
-    while spans := _merge(_find(current)):
-        current = _replace(current, spans)
-    if current == text:
-        return Redacted(text=text)
+    while found:
+        current = _replace(current, _merge(found))
+        found = list(_find(current))
     counts = Counter(match["kind"] for match in _MARK.finditer(current))
     counts.subtract(match["kind"] for match in _MARK.finditer(text))
     return Redacted(text=current, counts={kind: count for kind, count in sorted(counts.items()) if count > 0})
@@ -95,18 +97,21 @@ def _find(text: str) -> Iterator[Span]:
         for match in pattern.regex.finditer(text):
             if pattern.check is None or pattern.check(match["secret"]):
                 yield *match.span("secret"), pattern.kind
-    yield from _find_bare_logins(text)
+    if "@" in text:
+        yield from _find_bare_logins(text)
     yield from find_assigned(text, _lower(text))
 
 
 def _present(text: str) -> Iterator[SecretPattern]:
     """The patterns whose keyword is in the text; for nearly every text there is none."""
-    if runs := _long_runs(text.encode("utf-8", "replace")):
+    runs = _long_runs(text.encode("utf-8", "replace")) if len(text) >= TOKEN_MIN_LENGTH else b""
+    if runs:
         plain = _ESCAPE.sub(b" ", runs) if b"\\" in runs or b"%" in runs else runs
         heads = {word[:_HEAD_LENGTH] for word in plain.translate(_WORD_MAP).split()}
         for head in _BY_HEAD.keys() & heads:
             yield from (pattern for pattern in _BY_HEAD[head] if pattern.keyword in text)
         yield from (pattern for pattern in _HEADLESS if pattern.keyword.encode() in runs)
+        yield from (pattern for pattern in BEFORE_TOKENS if pattern.keyword in text)
     for keyword, patterns in _BY_WORD.items():
         if keyword in text:
             yield from patterns
@@ -136,8 +141,6 @@ def _lower(text: str) -> str:
 
 def _find_bare_logins(text: str) -> Iterator[Span]:
     """``user:password@host`` without a scheme, as drivers write it; mail addresses after a colon are none."""
-    if "@" not in text:
-        return
     for match in _BARE_LOGIN.finditer(text):
         user = _USER.search(text, max(0, match.start() - 61), match.start())
         if user is None or _NOT_USERS.match(user[0]) or not _is_login_password(match):
@@ -159,7 +162,7 @@ def _is_login_password(match: re.Match[str]) -> bool:
     )
 
 
-def _merge(found: Iterator[Span]) -> list[Span]:
+def _merge(found: list[Span]) -> list[Span]:
     """The spans in order, those that overlap made one, named for the one that begins first or is longest."""
     merged: list[Span] = []
     for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1], span[2])):

@@ -14,7 +14,7 @@ from functools import cache
 
 from memu.ingest.secret_values import is_basic_login, is_placeholder, is_random
 
-__all__ = ["TOKENS", "TOKEN_MIN_LENGTH", "WORDINGS", "SecretPattern", "join_words"]
+__all__ = ["BEFORE_TOKENS", "TOKENS", "TOKEN_MIN_LENGTH", "WORDINGS", "SecretPattern", "join_words"]
 
 TOKEN_MIN_LENGTH = 15
 """No token is shorter, what stands in front included."""
@@ -155,6 +155,7 @@ TOKENS: tuple[SecretPattern, ...] = (
     *_tokens("supabase-key", "sbp_ sb_secret_", f"{_BODY}{{24,}}"),
     *_tokens("square-token", "sq0atp- sq0csp-", f"{_BODY}{{22,}}"),
     *_tokens("age-key", "AGE-SECRET-KEY-1", "[0-9A-Z]{50,}"),
+    SecretPattern("telegram-token", "AA", r"AA(?<=[0-9]{8}:AA)(?P<secret>[A-Za-z0-9_-]{30,})"),
     SecretPattern("webhook", "hooks.slack.com", r"hooks\.slack\.com/[a-z]{4,12}/(?P<secret>[A-Za-z0-9_/-]{20,})"),
     SecretPattern("webhook", "webhook.office.com", r"webhook\.office\.com/(?P<secret>[A-Za-z0-9_/@-]{40,})"),
     # A run of these characters is gone through once: nothing in the middle of one begins another.
@@ -168,6 +169,16 @@ TOKENS: tuple[SecretPattern, ...] = (
 """Known by their first letters; each lies inside one unbroken run of token characters."""
 
 _ADDRESS_PART = r"[^\s/?#\"'<>`\\@\[\]]"
+
+BEFORE_TOKENS: tuple[SecretPattern, ...] = (
+    _wording(
+        "discord-token",
+        "Bot ",
+        r"Bot[ ](?P<secret>[A-Za-z0-9_-]{20,30}\.[A-Za-z0-9_-]{5,8}\.[A-Za-z0-9_-]{25,45})",
+    ),
+    _wording("bearer", "earer ", r"earer[ ]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,})", _is_bearer),
+)
+"""Known by the word before them, and as long as a token."""
 
 WORDINGS: tuple[SecretPattern, ...] = (
     _wording(
@@ -186,13 +197,6 @@ WORDINGS: tuple[SecretPattern, ...] = (
     _wording("webhook", "://", r"/api/webhooks/(?P<secret>[0-9]{10,25}/[A-Za-z0-9_-]{20,})"),
     _wording("azure-signature", "://", r"sig=(?<=[?&;]sig=)(?P<secret>[A-Za-z0-9%+/=_-]{30,})"),
     _wording("aws-signature", "://", rf"X-Amz-Signature=(?P<secret>{_HEX}{{64}})"),
-    _wording("telegram-token", ":AA", r":AA(?<=[0-9]{8}:AA)(?P<secret>[A-Za-z0-9_-]{30,})"),
-    _wording(
-        "discord-token",
-        "Bot ",
-        r"Bot[ ](?P<secret>[A-Za-z0-9_-]{20,30}\.[A-Za-z0-9_-]{5,8}\.[A-Za-z0-9_-]{25,45})",
-    ),
-    _wording("bearer", "earer ", r"earer[ ]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,})", _is_bearer),
     _wording(
         "basic-login",
         "uthorization",
