@@ -45,6 +45,8 @@ class Phrases:
         if self._wide is not None and _CJK.search(text) and self._wide.search(text):
             return True
         tokens = _tokenise(text)
+        if self._by_first.keys().isdisjoint(tokens):
+            return False
         return any(self._match(tokens, at) for at, token in enumerate(tokens) if token in self._by_first)
 
     def open(self, text: str) -> bool:
@@ -66,9 +68,11 @@ class Phrases:
         wide = self._wide_opening.match(text) if self._wide_opening is not None else None
         if wide is not None:
             return wide.end()
-        marks = list(islice(_TOKEN.finditer(text), _OPENING_TOKENS))
-        if not marks or _CJK.search(text, 0, marks[0].start()):
+        first = _TOKEN.search(text)
+        # Nearly every text ends here: no phrase begins with its first word.
+        if first is None or _fold(first.group()) not in self._by_first or _CJK.search(text, 0, first.start()):
             return 0
+        marks = list(islice(_TOKEN.finditer(text, first.start()), _OPENING_TOKENS))
         count = self._match(tuple(_fold(mark.group()) for mark in marks), 0)
         return marks[count - 1].end() if count else 0
 
@@ -137,6 +141,9 @@ def _match_parts(parts: _Phrase, tokens: _Tokens, at: int) -> int:
 
 @lru_cache(maxsize=2048)
 def _tokenise(text: str) -> _Tokens:
+    if text.isascii():
+        return tuple(_TOKEN.findall(text.lower()))
+    # Some letters fall in two when they are made small: those of a word are cut out first.
     return tuple(_fold(token) for token in _TOKEN.findall(text))
 
 

@@ -26,6 +26,7 @@ _HTML_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,400}>|<!--.{0,2000}?-->", re.DOTAL
 _DEFINITION = re.compile(r"^\[[^\]\n]+\]:\s*\S+")
 _LABEL = re.compile(r"^[\s*_>-]*([^:：\n]{2,24})\s*[*_]*\s*[:：]\s*[*_]*\s*(\S.{0,80})?$")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*\n]{1,120}[^*\n.!?。！？]\1[:：]?")
+_MARKUP = re.compile(r"[\[<*_`]")
 _CODE_SPAN = re.compile(r"``[^\n]+?``|`[^`\n]+`")
 _LETTER = re.compile(r"[^\W\d_]")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$|^[\s|:+=-]+$")
@@ -73,6 +74,8 @@ def _is_metadata(line: str) -> bool:
 
 def strip_markup(text: str) -> str:
     """``text`` as it reads: link texts without their targets, no emphasis, no tags. For names, not for quotes."""
+    if not _MARKUP.search(text):
+        return " ".join(text.split())
     text = _LINK_TEXT.sub(r"\1", _HTML_TAG.sub(" ", _IMAGE.sub(" ", text)))
     return re.sub(r"\s+", " ", re.sub(r"(?<!\w)[*_]{1,3}|[*_]{1,3}(?!\w)|`", "", text)).strip()
 
