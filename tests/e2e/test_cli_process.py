@@ -322,9 +322,9 @@ def test_on_a_terminal_there_is_progress_and_colour_unless_no_color(example) -> 
 
 
 def test_ctrl_c_ends_cleanly_and_the_next_sync_goes_on(memu, example) -> None:
-    for number in range(400):
+    for number in range(250):
         (example / "notes" / f"note-{number}.md").write_text(
-            f"# Note {number}\n\n" + f"The pump {number} was set to {number} bar. " * 40, encoding="utf-8"
+            f"# Note {number}\n\n" + f"The pump {number} was set to {number} bar. " * 15, encoding="utf-8"
         )
     environment = {**os.environ, "MEMU_ENCODER": "none"}
     process = subprocess.Popen(

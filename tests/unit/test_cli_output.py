@@ -245,7 +245,7 @@ def test_help_comes_at_once() -> None:
         started = time.perf_counter()
         subprocess.run([sys.executable, "-m", "memu", "--help"], check=True, capture_output=True)
         times.append(time.perf_counter() - started)
-    assert min(times) < 0.6
+    assert min(times) < 1.0
 
 
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
