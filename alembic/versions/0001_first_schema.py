@@ -82,6 +82,7 @@ def _make_scope() -> None:
         sa.Column("key", sa.Text(), nullable=False),
         sa.Column("fields", Json(), nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
+        sa.Column("salt", sa.String(64), nullable=False),
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_scope")),
         sa.UniqueConstraint("key", name=op.f("uq_scope_key")),
@@ -401,6 +402,8 @@ def _make_posting() -> None:
         sa.Column("term", sa.String(64), nullable=False),
         sa.Column("passage_id", sa.String(64), nullable=False),
         sa.Column("tf", sa.Integer(), nullable=False),
+        sa.Column("length", sa.Integer(), nullable=False),
+        sa.Column("kind", sa.SmallInteger(), nullable=False),
         sa.PrimaryKeyConstraint("scope_id", "term", "passage_id", name=op.f("pk_posting")),
         sa.ForeignKeyConstraint(
             ["scope_id", "passage_id"],

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, and_, or_, select, true
+from sqlalchemy import ColumnElement, and_, false, func, or_, select, true
 
 from memu.records import Layer
 from memu.storage.scoped import Scoped, chunks, linked
 from memu.storage.search import ScoredPassage, SearchFilter
 from memu.storage.tables import passage, recall_entry, recall_file, recall_file_entry, resource
 
-__all__ = ["SCORE_DIGITS", "findable", "glob_pattern", "settle"]
+__all__ = ["SCORE_DIGITS", "findable", "glob_pattern", "is_among", "settle"]
 
 # Sums of equal terms in another order differ in the last bits; beyond this a difference means nothing.
 SCORE_DIGITS = 9
@@ -24,11 +24,15 @@ _OWNER = {
 }
 
 
+# Path or page name, line, ordinal of the entry or passage, whether it is not the source's own, ordinal, track.
+_Place = tuple[str, int, int, bool, int, str]
+
+
 def findable(scoped: Scoped, wanted: SearchFilter) -> ColumnElement[bool]:
     """The condition on ``passage`` rows. An entry that is not shown is never found."""
     conditions = [scoped.covers(passage), _shown(wanted)]
     if wanted.layers is not None:
-        conditions.append(or_(*(_OWNER[layer].is_not(None) for layer in sorted(wanted.layers)), ~true()))
+        conditions.append(or_(*(_OWNER[layer].is_not(None) for layer in sorted(wanted.layers)), false()))
     if wanted.tracks is not None:
         tracks = [track.value for track in sorted(wanted.tracks)]
         conditions.append(or_(passage.c.track.in_(tracks), passage.c.resource_id.is_not(None)))
@@ -44,9 +48,13 @@ def findable(scoped: Scoped, wanted: SearchFilter) -> ColumnElement[bool]:
     if wanted.workspace_id is not None:
         conditions.append(_from_sources(scoped, resource.c.workspace_id == wanted.workspace_id, pages=True))
     if wanted.among is not None:
-        pieces = chunks(sorted(wanted.among))
-        conditions.append(or_(*(passage.c.id.in_(piece) for piece in pieces), ~true()))
+        conditions.append(is_among(passage.c.id, wanted.among))
     return and_(*conditions)
+
+
+def is_among(column: ColumnElement[str], ids: frozenset[str]) -> ColumnElement[bool]:
+    """That a column holds one of many ids; no id at all is none."""
+    return or_(*(column.in_(piece) for piece in chunks(sorted(ids))), false())
 
 
 def _shown(wanted: SearchFilter) -> ColumnElement[bool]:
@@ -99,43 +107,39 @@ def _glob_part(part: str) -> str:
             return re.escape(part)
 
 
-def settle(scoped: Scoped, found: Sequence[tuple[str, float]], limit: int) -> list[ScoredPassage]:
-    """The best ``limit`` of (passage id, score), equal scores by (path or page name, line, ordinal, words)."""
-    places: dict[str, tuple[str, int, int, str]] = {}
+def settle(
+    scoped: Scoped, found: Sequence[tuple[str, float]], wanted: SearchFilter, limit: int
+) -> list[ScoredPassage]:
+    """The best ``limit`` of (passage id, score) that pass the filter.
+
+    Equal scores are ordered by (path or page name, line, ordinal), a source before its entries.
+    """
+    places: dict[str, _Place] = {}
     for piece in chunks([each for each, _ in found]):
-        places.update(_places(scoped, piece))
+        places.update(_places(scoped, piece, wanted))
     ranked = sorted(
         ((-score, places[each], each) for each, score in found if each in places), key=lambda item: item[:2]
     )
     return [ScoredPassage(each, -score) for score, _, each in ranked[:limit]]
 
 
-def _places(scoped: Scoped, ids: Sequence[str]) -> dict[str, tuple[str, int, int, str]]:
-    own, through = resource.alias("own"), resource.alias("through")
+def _places(scoped: Scoped, ids: Sequence[str], wanted: SearchFilter) -> dict[str, _Place]:
+    own, entry, through = resource.alias("own"), recall_entry.alias("entry"), resource.alias("through")
     statement = (
         scoped.select(
             passage.c.id,
-            own.c.path,
-            through.c.path,
-            recall_file.c.folded_name,
-            passage.c.line_start,
+            func.coalesce(own.c.path, through.c.path, recall_file.c.folded_name),
+            func.coalesce(passage.c.line_start, 0),
+            func.coalesce(entry.c.ordinal, passage.c.ordinal),
+            passage.c.resource_id.is_(None),
             passage.c.ordinal,
-            recall_entry.c.ordinal,
-            passage.c.text,
+            func.coalesce(passage.c.track, ""),
             of=passage,
         )
         .outerjoin(own, linked(passage, "resource_id", own))
-        .outerjoin(recall_entry, linked(passage, "entry_id", recall_entry))
-        .outerjoin(through, linked(recall_entry, "resource_id", through))
+        .outerjoin(entry, linked(passage, "entry_id", entry))
+        .outerjoin(through, linked(entry, "resource_id", through))
         .outerjoin(recall_file, linked(passage, "file_id", recall_file))
-        .where(passage.c.id.in_(ids))
+        .where(passage.c.id.in_(ids), findable(scoped, wanted))
     )
-    return {
-        each: (
-            path or source or page or "",
-            line or 0,
-            entry_ordinal if entry_ordinal is not None else ordinal,
-            text,
-        )
-        for each, path, source, page, line, ordinal, entry_ordinal, text in scoped.connection.execute(statement)
-    }
+    return {row[0]: tuple(row[1:]) for row in scoped.connection.execute(statement)}

@@ -32,7 +32,10 @@ _PRAGMAS = (
     "synchronous = NORMAL",
     # Deleted text is overwritten with zeros, not just unlinked.
     "secure_delete = ON",
+    "temp_store = MEMORY",
 )
+# A commit touches pages all over the word index; with the default of 2 MB they would be read again and again.
+_WRITER_CACHE_KIB = 32 * 1024
 
 
 def parse_url(url: str | URL) -> URL:
@@ -122,6 +125,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     if _is_writing(connection):
         connection.exec_driver_sql("PRAGMA query_only = OFF")
+        connection.exec_driver_sql(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
         connection.exec_driver_sql("PRAGMA query_only = ON")

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select
 
-from memu.records import Passage
+from memu.records import Kind, Passage
 from memu.storage.engine import by_code_point
-from memu.storage.ids import new_id
+from memu.storage.ids import new_passage_id
 from memu.storage.matching import match_in_order
 from memu.storage.owners import FoundPassage, find_owners
 from memu.storage.rows import PASSAGE, passage_values, to_passage
@@ -21,7 +21,7 @@ from memu.storage.tables import (
     recall_entry,
 )
 from memu.storage.vectors import VectorRow
-from memu.storage.words import IndexedPassage, index_passage
+from memu.storage.words import KIND_CODES, IndexedPassage, index_passage
 
 __all__ = ["Passages"]
 
@@ -31,9 +31,9 @@ NewPassage = Passage | IndexedPassage
 class Passages(Group):
     """Rows of ``passage``, ``posting`` and ``passage_vector``.
 
-    A passage of equal owner, header, text and language keeps its id, postings and vectors; only its line numbers
-    and the like are set in place. Passages may be given with their terms (``index_passage``); a new one that
-    comes without them is indexed on the spot.
+    A passage of equal owner, header, text, language and kind keeps its id, postings and vectors; only its line
+    numbers and the like are set in place. Passages may be given with their terms (``index_passage``); a new one
+    that comes without them is indexed on the spot.
     """
 
     def replace_for_resource(self, resource_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ class Passages(Group):
         updated: list[tuple[str, Mapping[str, Any]]] = []
         for new, known in matching.pairs:
             if known is None:
-                ids.append(new_id())
+                ids.append(new_passage_id())
                 inserted.append((ids[-1], new if isinstance(new, IndexedPassage) else index_passage(new)))
                 continue
             ids.append(known.id)
@@ -147,18 +147,13 @@ class Passages(Group):
                 for each, new in rows
             ],
         )
-        self._scoped.insert(
-            posting,
-            # Sorted as the table is, so that neighbouring rows are written together.
-            sorted(
-                (
-                    {"term": term, "passage_id": each, "tf": tf}
-                    for each, new in rows
-                    for term, tf in new.terms.items()
-                ),
-                key=lambda row: (str(row["term"]), str(row["passage_id"])),
-            ),
-        )
+        postings: list[tuple[str | int, ...]] = []
+        for each, new in rows:
+            length, kind = new.length, KIND_CODES[new.passage.kind]
+            postings.extend((term, each, tf, length, kind) for term, tf in new.terms.items())
+        # Sorted as the table is, so that neighbouring rows are written together.
+        postings.sort()
+        self._scoped.insert_plain(posting, ("term", "passage_id", "tf", "length", "kind"), postings)
 
     def _of(self, owned: ColumnElement[bool]) -> tuple[Passage, ...]:
         rows = self._connection.execute(self._scoped.select(*PASSAGE, of=passage).where(owned))
@@ -176,6 +171,7 @@ def _bare(new: NewPassage) -> Passage:
     return new.passage if isinstance(new, IndexedPassage) else new
 
 
-def _identity(each: Passage) -> tuple[str | None, str, str, str | None]:
-    # Postings and vectors are made of header and text, stemmed by language: while these stand, so do they.
-    return each.entry_id, each.header, each.text, each.language
+def _identity(each: Passage) -> tuple[str | None, str, str, str | None, Kind | None]:
+    # Postings and vectors are made of header and text, stemmed by language, weighed by kind: while these stand,
+    # so do they.
+    return each.entry_id, each.header, each.text, each.language, each.kind

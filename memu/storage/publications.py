@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from memu.storage.scoped import Group
 from memu.storage.tables import publication, scope
@@ -26,7 +26,7 @@ class Publications(Group):
 
     def scope_version(self) -> int:
         """The scope's version: it grows with every change that an export can show; 0 for a scope never written."""
-        statement = select(scope.c.version).where(scope.c.id == self._scoped.scope_id)
+        statement = select(func.max(scope.c.version)).where(scope.c.id.in_(self._scoped.scope_ids))
         return int(self._connection.execute(statement).scalar_one_or_none() or 0)
 
     def get(self, tree: str) -> Publication | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import ColumnElement
 
 from memu.records import SyncRun
@@ -81,6 +83,17 @@ class Runs(Group):
             failed=run.failed,
             error=run.error,
         )
+
+    def forget_paths(self, paths: Collection[str]) -> None:
+        """Take these files out of what runs said of failed ones."""
+        statement = self._scoped.select(*RUN, of=sync_run)
+        runs = [to_run(row) for row in self._connection.execute(statement)]
+        telling = [run for run in runs if any(problem.path in paths for problem in run.failed)]
+        rows = [
+            (run.id, {"failed": [each.to_dict() for each in run.failed if each.path not in paths]})
+            for run in telling
+        ]
+        self._scoped.update_ids(sync_run, rows)
 
     def last(self, workspace_id: str) -> SyncRun | None:
         """The run that began last."""

@@ -53,6 +53,8 @@ class Scoped:
         Raises:
             ScopeError: the repository spans several scopes.
         """
+        if not self.scope_ids:
+            raise ScopeError("Nothing is stored in this scope, and a reading transaction cannot make it.")
         if len(self.scope_ids) != 1:
             raise ScopeError("Several scopes at once can only be read; name one scope to write to.")
         return self.scope_ids[0]
@@ -101,6 +103,20 @@ class Scoped:
         if rows:
             scope = self.scope_id
             self.connection.execute(table.insert(), [{"scope_id": scope, **row} for row in rows])
+
+    def insert_plain(self, table: Table, columns: Sequence[str], rows: Sequence[tuple[str | int, ...]]) -> None:
+        """Insert many narrow rows of plain text and numbers, past everything that SQLAlchemy does for each."""
+        if rows:
+            names = ("scope_id", *columns)
+            statement = table.insert().compile(dialect=self.connection.dialect, column_keys=names)
+            scope = self.scope_id
+            if statement.positional:
+                at = [names.index(name) for name in statement.positiontup or ()]
+                whole = ((scope, *row) for row in rows)
+                self.connection.exec_driver_sql(str(statement), [tuple(row[each] for each in at) for row in whole])
+            else:
+                named = [dict(zip(names, (scope, *row), strict=True)) for row in rows]
+                self.connection.exec_driver_sql(str(statement), named)
 
     def insert_missing(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert ``rows`` but those whose key is already there."""

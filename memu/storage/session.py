@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, select
@@ -10,10 +10,10 @@ from sqlalchemy import Connection, select
 from memu.records import Scope
 from memu.storage.encoders import Encoders
 from memu.storage.engine import insert_function
-from memu.storage.ids import scope_id
+from memu.storage.ids import new_salt, new_scope_id
 from memu.storage.leases import Leases
 from memu.storage.repository import Repository
-from memu.storage.scoped import Scoped
+from memu.storage.scoped import Scoped, chunks
 from memu.storage.tables import scope as scope_table
 
 __all__ = ["Session"]
@@ -33,14 +33,13 @@ class Session:
     def within(self, scope: Scope) -> Repository:
         """The repository of one scope. In a writing transaction an unknown scope is made; else it is empty."""
         if scope.key not in self._repositories:
-            if self.writable:
-                self._ensure(scope)
-            self._repositories[scope.key] = Repository(Scoped(self._connection, (scope_id(scope),), self.now))
+            ids = (self._ensure(scope),) if self.writable else self._ids([scope.key])
+            self._repositories[scope.key] = Repository(Scoped(self._connection, ids, self.now))
         return self._repositories[scope.key]
 
     def across(self, scopes: Iterable[Scope]) -> Repository:
         """A repository that reads several scopes at once; its writing methods raise ScopeError."""
-        ids = tuple(sorted({scope_id(each) for each in scopes}))
+        ids = self._ids(sorted({each.key for each in scopes}))
         return Repository(Scoped(self._connection, ids, self.now))
 
     def scopes(self) -> tuple[Scope, ...]:
@@ -61,20 +60,32 @@ class Session:
     def remove(self, scope: Scope) -> None:
         """Remove a scope with everything in it."""
         self._repositories.pop(scope.key, None)
-        self._connection.execute(scope_table.delete().where(scope_table.c.id == scope_id(scope)))
+        self._connection.execute(scope_table.delete().where(scope_table.c.key == scope.key))
 
     def _keys(self) -> list[str]:
         return list(self._connection.execute(select(scope_table.c.key)).scalars())
 
-    def _ensure(self, scope: Scope) -> None:
-        row = {
-            "id": scope_id(scope),
-            "key": scope.key,
-            "fields": scope.fields,
-            "version": 0,
-            "created_at": self.now,
-        }
-        self._connection.execute(insert_function(self._connection)(scope_table).on_conflict_do_nothing(), [row])
+    def _ids(self, keys: Sequence[str]) -> tuple[str, ...]:
+        found: list[str] = []
+        for piece in chunks(keys):
+            statement = select(scope_table.c.id).where(scope_table.c.key.in_(piece))
+            found.extend(self._connection.execute(statement).scalars())
+        return tuple(sorted(found))
+
+    def _ensure(self, scope: Scope) -> str:
+        insert = insert_function(self._connection)(scope_table).on_conflict_do_nothing()
+        while not (known := self._ids([scope.key])):
+            # Nothing is inserted where the id is taken, or another process has just made the scope: look again.
+            row = {
+                "id": new_scope_id(),
+                "key": scope.key,
+                "fields": scope.fields,
+                "version": 0,
+                "salt": new_salt(),
+                "created_at": self.now,
+            }
+            self._connection.execute(insert, [row])
+        return known[0]
 
 
 def _typed(value: str | int | bool) -> tuple[str, str | int | bool]:

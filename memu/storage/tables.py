@@ -20,6 +20,7 @@ from sqlalchemy import (
     Integer,
     MetaData,
     PrimaryKeyConstraint,
+    SmallInteger,
     String,
     Table,
     Text,
@@ -83,6 +84,8 @@ scope = Table(
     Column("fields", Json, nullable=False),
     # Grows with every change that an export can show.
     Column("version", BigInteger, nullable=False),
+    # The key under which tombstones are hashed.
+    Column("salt", String(64), nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
 )
 
@@ -238,6 +241,9 @@ posting = Table(
     _id("passage_id"),
     # Header terms count double, so this is a weighted frequency.
     _required("tf", Integer),
+    # The passage's length and kind (a code of words.py) once more: scoring then reads no row but these.
+    _required("length", Integer),
+    _required("kind", SmallInteger),
     PrimaryKeyConstraint("scope_id", "term", "passage_id"),
     _link("passage_id", "passage"),
     Index(None, "scope_id", "passage_id"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sqlalchemy import select
+
 from memu.storage.scoped import Group
-from memu.storage.tables import tombstone
+from memu.storage.tables import scope, tombstone
 
 __all__ = ["Tombstones"]
 
@@ -19,6 +21,11 @@ class Tombstones(Group):
         self._scoped.insert_missing(
             tombstone, [{"key_hash": each, "created_at": self._scoped.now} for each in new]
         )
+
+    def salt(self) -> str:
+        """The scope's key for hashes, in hex; "" for a scope never written."""
+        statement = select(scope.c.salt).where(scope.c.id.in_(self._scoped.scope_ids))
+        return self._connection.execute(statement).scalar_one_or_none() or ""
 
     def list(self) -> frozenset[str]:
         """All hashes."""

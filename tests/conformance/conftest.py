@@ -88,6 +88,10 @@ class Store:
 
         return self.db.read_now(work)
 
+    def scope_id(self, scope: Scope) -> str:
+        (found,) = [row[0] for row in self.dump()["scope"] if row[1] == scope.key]
+        return str(found)
+
     def add_workspace(self, root: str = "/notes", scope: Scope = EMPTY_SCOPE) -> Workspace:
         def work(repository: Repository) -> Workspace:
             return repository.workspaces.find(root=root) or repository.workspaces.add(name=None, root=root)

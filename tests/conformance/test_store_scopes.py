@@ -9,7 +9,6 @@ from sqlalchemy.exc import IntegrityError
 from memu.errors import ScopeError, StoreError
 from memu.records import EMPTY_SCOPE, Kind, Scope, Track
 from memu.storage import tables
-from memu.storage.ids import scope_id
 from memu.storage.vectors import VectorRow
 from memu.tokens import query_terms
 
@@ -134,7 +133,8 @@ def test_ids_of_another_scope_lead_nowhere(store, make):
         ]
 
     assert not any(store.read(look, BOB))
-    before = [row for rows in store.dump().values() for row in rows if scope_id(ANN) in row]
+    ann = store.scope_id(ANN)
+    before = [row for rows in store.dump().values() for row in rows if ann in row]
 
     def vandalise(repository):
         repository.workspaces.bump(workspace_id)
@@ -158,7 +158,7 @@ def test_ids_of_another_scope_lead_nowhere(store, make):
         assert repository.passages.add_vectors(encoder.id, rows) == 0
 
     store.write(vandalise, BOB)
-    after = [row for rows in store.dump().values() for row in rows if scope_id(ANN) in row]
+    after = [row for rows in store.dump().values() for row in rows if ann in row]
     assert after == before
 
 
@@ -189,18 +189,19 @@ def test_a_link_into_another_scope_is_refused(store, make, link):
         store.write(lambda repository: link(repository, source, page, make), BOB)
 
 
-@pytest.mark.parametrize(("table", "key"), INNER_LINKS, ids=str)
+@pytest.mark.parametrize(("table", "key"), INNER_LINKS, ids=lambda each: each.name)
 def test_the_database_itself_refuses_a_cross_scope_link(store, make, table, key):
     """Every foreign key of every tenant table holds inside one scope: a row moved to Bob's scope is an orphan."""
     _fill(store, make, ANN)
     store.add_workspace(scope=BOB)
+    bob = store.scope_id(BOB)
     column = next(name for name in key.column_keys if name != "scope_id")
 
     def steal(session):
         connection = session._connection
         rows = select(table).where(table.c[column].is_not(None))
         row = dict(connection.execute(rows).mappings().first())
-        row["scope_id"] = scope_id(BOB)
+        row["scope_id"] = bob
         with pytest.raises(IntegrityError):
             connection.execute(table.insert(), [row])
 

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from sqlalchemy.exc import OperationalError
 
 from memu.errors import StoreError
-from memu.records import EMPTY_SCOPE, Scope
+from memu.records import Kind
 from memu.storage.conditions import glob_pattern
 from memu.storage.engine import is_memory, parse_url, store_path
 from memu.storage.failures import translated
-from memu.storage.ids import new_id, scope_id
+from memu.storage.ids import new_id
 from memu.storage.lock import FileLocks, ProcessLocks
 from memu.storage.matching import match_in_order
+from memu.storage.words import KIND_CODES
 
 
 def test_ids_are_short_lower_case_and_never_the_same():
@@ -27,11 +28,11 @@ def test_ids_are_short_lower_case_and_never_the_same():
     assert all(re.fullmatch(r"[a-z2-7]{16}", each) for each in ids)
 
 
-def test_a_scope_s_id_is_a_function_of_its_fields():
-    one, other = Scope.of({"user_id": "a", "agent_id": "b"}), Scope.of({"agent_id": "b", "user_id": "a"})
-    assert scope_id(one) == scope_id(other)
-    assert len({scope_id(each) for each in (one, EMPTY_SCOPE, Scope.of({"user_id": "a"}))}) == 3
-    assert len(scope_id(one)) <= 64
+def test_every_kind_has_a_code_of_its_own():
+    """Codes are stored in postings: these can be added to, never changed."""
+    assert set(KIND_CODES) == {None, *Kind}
+    assert len(set(KIND_CODES.values())) == len(KIND_CODES)
+    assert (KIND_CODES[None], KIND_CODES[Kind.DOCUMENT], KIND_CODES[Kind.CHAT]) == (0, 1, 2)
 
 
 @given(st.lists(st.integers(0, 4)), st.lists(st.integers(0, 4)))
