@@ -100,7 +100,7 @@ def test_blocks_know_their_headings_marks_and_words() -> None:
         ("a | b\n--- | ---", "a | b\n\\--- | ---"),
         ("a [^abcde]", "a \\[^abcde]"),
         ("[x]: https://e.org", "\\[x]: https://e.org"),
-        ("see [x](../a.md)", "see \\[x](../a.md)"),
+        ("see [x](../a.md)", "see [x](../a.md)"),
         ("see [x](https://e.org/a_b)", "see [x](https://e.org/a_b)"),
         ("![x](https://e.org/a.png)", "!\\[x](https://e.org/a.png)"),
         ("<b>x</b> a < b", "\\<b>x\\</b> a < b"),

@@ -27,10 +27,10 @@ _BLOCK_START = re.compile(
     r"|(?P<number>\d{1,9})(?=[.)](?:\s|$))"
 )
 _TICK_OR_BACKSLASH = re.compile(r"`+|\\.?", re.DOTALL)
-# What Markdown acts on within a line: escapes, hard breaks, links but plain ones to the web, code, tags, entities.
+# What Markdown acts on within a line: escapes, hard breaks, links but plain ones, code, tags, entities.
 _ACTIVE_TEXT = (
     rf"\\[{re.escape(_PUNCTUATION)}]|\\(?=\n|\Z)"
-    r"|(?P<link>(?<!!)\[[^\[\]\\`<>&\n]+\]\(https?://[^\s()<>\\`\[\]&]+\))"
+    r"|(?P<link>(?<!!)\[(?!\^)[^\[\]\\`<>&\n]+\]\([^\s()<>\\`\[\]&]+\))"
     r"|\[|`|<(?=[A-Za-z/!?])|&(?=(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)"
 )
 _ACTIVE = re.compile(_ACTIVE_TEXT)
