@@ -19,6 +19,7 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import URL
 
 from memu.errors import BusyError
+from memu.storage.compaction import compact
 from memu.storage.engine import make_engine, parse_url, store_path, writing
 from memu.storage.failures import translated
 from memu.storage.lock import Locks, make_locks
@@ -144,6 +145,18 @@ class Database:
             yield
         finally:
             release()
+
+    async def compact(self) -> None:
+        """Rewrite a SQLite store, so that nothing deleted is left in its bytes, nor in its log.
+
+        Raises:
+            ConfigurationError: it is a server's. BusyError: readers kept the log in use.
+        """
+        await asyncio.get_running_loop().run_in_executor(self._writers, self._compact)
+
+    def _compact(self) -> None:
+        with self._line, translated(self.url):
+            compact(self._engine)
 
     def close(self) -> None:
         """Wait for work under way, then close every connection."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["EVERYTHING", "ScoredPassage", "Search", "SearchFilter", "WordWeights"]
+__all__ = ["EVERYTHING", "TRIED_AT_FIRST", "ScoredPassage", "Search", "SearchFilter", "WordWeights"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,8 @@ class SearchFilter:
 
 
 EVERYTHING = SearchFilter()
+# How many times the wanted number of passages the filter is tried on before all are filtered.
+TRIED_AT_FIRST = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -380,3 +380,42 @@ def test_an_edit_is_seen_by_the_next_search(store, make):
     store.write(lambda repository: repository.passages.replace_for_resource(source.resource.id, [changed]))
     assert _words(store, query_terms("apple")) == []
     assert len(_words(store, query_terms("pear"))) == 1
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 40])
+def test_a_filter_that_leaves_out_the_best_still_finds_the_rest(store, make, limit):
+    """However few of the best pass, the answer is the whole ranking, filtered."""
+    chance = random.Random(5)
+    passages = [
+        ("", " ".join(["apple"] * chance.randint(1, 9) + ["pear"] * chance.randint(0, 9)), kind)
+        for kind in [Kind.CODE] * 30 + [Kind.DOCUMENT] * 8
+    ]
+    passages = [(header, text * (3 if kind is Kind.CODE else 1), kind) for header, text, kind in passages]
+    ids = _fill_with(store, make, passages)
+    identity = EncoderIdentity(name="e", dimension=2, fingerprint="f")
+    encoder = store.db.write_now(lambda session: session.encoders.register(identity))
+    angles = np.linspace(0, 1, len(ids))
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    rows = quantise(ids, vectors, 2).rows
+    store.write(lambda repository: repository.passages.add_vectors(encoder.id, rows))
+    documents = set(ids[30:])
+    wanted = SearchFilter(kinds=frozenset({Kind.DOCUMENT}))
+    whole = _words(store, query_terms("apple"), limit=1000)
+    assert (
+        _words(store, query_terms("apple"), wanted, limit=limit)
+        == [each for each in whole if each.id in documents][:limit]
+    )
+
+    def nearest(filters, count):
+        vector = np.array([1, 0], dtype=np.float32)
+        return store.read(lambda repository: repository.search.nearest(vector, encoder.id, filters, count))
+
+    everything = nearest(SearchFilter(), 1000)
+    assert nearest(wanted, limit) == [each for each in everything if each.id in documents][:limit]
+
+
+def test_a_query_of_a_thousand_words_is_answered_by_its_rarest(store, make):
+    many = [f"word{at}x" for at in range(1200)]
+    ids = _fill_with(store, make, [("", " ".join(many[:600]), Kind.DOCUMENT), ("", many[0], Kind.DOCUMENT)])
+    found = _words(store, _terms(*[term for word in many for term in index_terms(word)]))
+    assert found[0].id == ids[0]
