@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from memu.ingest.secret_patterns import join_words
 from memu.ingest.secret_values import is_key, is_password
@@ -32,6 +33,7 @@ _NAMES: tuple[tuple[str, str, str], ...] = (
     ("", "key", "api-key"),
 )
 _KINDS = {tail: kind for _, tail, kind in _NAMES} | {head + tail: kind for head, tail, kind in _NAMES}
+_TAILS = tuple(tail for _, tail, _ in _NAMES)
 _KEYS = (
     "api",
     "access",
@@ -67,17 +69,15 @@ _SEPARATOR = (
 )
 
 
-def _compile(tails: list[str]) -> re.Pattern[str]:
+@cache
+def _names_in(letter: str) -> re.Pattern[str]:
+    tails = [tail for tail in _TAILS if tail[0] == letter]
     whole = "|".join(f"(?<={head}{tail})" for head, tail, _ in _NAMES if tail in tails)
     return re.compile(f"(?P<name>{join_words(tails)})(?:{whole}){_ENDINGS}{_CLOSING}{_SEPARATOR}")
 
 
 # One regex for each first letter: Python searches for one letter ten times as fast as for one of several.
-_TAILS = tuple(tail for _, tail, _ in _NAMES)
-_BY_LETTER = tuple(
-    _compile([tail for tail in _TAILS if tail[0] == letter])
-    for letter in dict.fromkeys(tail[0] for tail in _TAILS)
-)
+_LETTERS = tuple(dict.fromkeys(tail[0] for tail in _TAILS))
 # In a short text nine searches take longer to begin than one takes to end.
 _ANY_TAIL = re.compile(join_words(_TAILS))
 _SHORT = 4000
@@ -118,7 +118,7 @@ def find_assigned(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
 
 def _present(lowered: str) -> Iterator[re.Pattern[str]]:
     if _SEPARATORS.search(lowered) and (len(lowered) > _SHORT or _ANY_TAIL.search(lowered)):
-        yield from _BY_LETTER
+        yield from (_names_in(letter) for letter in _LETTERS if letter < "\x7f" or letter in lowered)
     if "--" in lowered:
         yield _OPTION
 
