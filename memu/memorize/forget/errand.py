@@ -1,0 +1,253 @@
+"""One request to forget, from the question to the last tree: what the verb ``forget`` does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memu.errors import EncoderMismatch, NotFound, ReadError
+from memu.ingest.diff import Diff
+from memu.ingest.paths import hash_source, os_path
+from memu.ingest.scan import FoundFile
+from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles
+from memu.memorize.forget.forgotten import REASON, read_forgotten
+from memu.memorize.forget.removal import Removal, apply_removal, plan_removal
+from memu.memorize.forget.selection import Request, locate_path, select
+from memu.memorize.states import AssignState, EmbedState, Outcome, SyncState
+from memu.records import (
+    ExportReport,
+    FileProblem,
+    ForgetReceipt,
+    PageChanges,
+    Resource,
+    Scope,
+    State,
+    Workspace,
+)
+from memu.storage.database import Database
+from memu.storage.repository import Repository
+from memu.storage.session import Session
+
+__all__ = ["Forgetter"]
+
+_GONE = "the file is gone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgetter:
+    """Forgets in one store.
+
+    lock_name: of the sync of a folder. export: brings every tree of a scope up to date. withdraw: removes every
+    tree of a scope, as far as it is memu's. concurrency: files read, and pages folded, at once.
+    """
+
+    database: Database
+    carry: Carry
+    lock_name: Callable[[Scope, str], str]
+    export: Callable[[Scope], Awaitable[tuple[ExportReport, ...]]]
+    withdraw: Callable[[Scope], Awaitable[tuple[ExportReport, ...]]]
+    concurrency: int
+
+    async def forget(self, scope: Scope, request: Request, *, dry_run: bool, wait: bool) -> ForgetReceipt:
+        """Forget what the request names, and see that it stays forgotten.
+
+        The removal is one transaction; what comes after (sources read anew, pages folded, trees written) is done
+        by the next sync where this is killed.
+
+        Raises:
+            NotFound: it names nothing in the scope. ConfigurationError: it is ambiguous or empty.
+            BusyError: a sync of one of the scope's folders runs.
+        """
+        if request.everything:
+            return await self._forget_scope(scope, dry_run=dry_run, wait=wait)
+        if dry_run:
+            return _receipt(await self._plan(scope, request), dry_run=True)
+        async with self._held(scope, wait=wait):
+            removal = await self._plan(scope, request)
+            before = await self._pages(scope)
+            await self.database.write(lambda session: apply_removal(session.within(scope), removal))
+            unread = await self._read_again(scope, removal)
+            await self._settle(scope)
+            pages = _compare_pages(before, await self._pages(scope))
+        return _with_trees(replace(_receipt(removal), unread=unread, pages=pages), await self.export(scope))
+
+    async def undo(self, scope: Scope, path: str, *, wait: bool) -> ForgetReceipt:
+        """Let a forgotten file be read again by the next sync.
+
+        Raises:
+            NotFound: no such file was forgotten.
+        """
+        async with self._held(scope, wait=wait):
+            places = await self.database.read(lambda session: locate_path(session.within(scope), path))
+            hashes = [await asyncio.to_thread(_hash_of, workspace, each) for workspace, each in places]
+            found = dict(zip(places, hashes, strict=True))
+            freed = await self.database.write(lambda session: _free(session.within(scope), found))
+        if not freed:
+            raise NotFound(f"No file {path!r} was forgotten here; give its path in the folder, or on the disk.")
+        return ForgetReceipt(what="undo", sources=freed)
+
+    async def _plan(self, scope: Scope, request: Request) -> Removal:
+        def work(session: Session) -> Removal:
+            repository = session.within(scope)
+            return plan_removal(repository, select(repository, request))
+
+        return await self.database.read(work)
+
+    @asynccontextmanager
+    async def _held(self, scope: Scope, *, wait: bool) -> AsyncIterator[None]:
+        """Hold off the syncs of the scope's folders: any of them may say what is to be forgotten."""
+        workspaces = await self.database.read(lambda session: session.within(scope).workspaces.list())
+        async with AsyncExitStack() as stack:
+            for root in sorted(each.root for each in workspaces):
+                name = self.lock_name(scope, root)
+                await stack.enter_async_context(self.database.lock(name, wait_seconds=None if wait else 0))
+            yield
+
+    async def _read_again(self, scope: Scope, removal: Removal) -> tuple[FileProblem, ...]:
+        """Read the sources that were cut once more, so that their rows are what a fresh reading gives."""
+        cut: defaultdict[str, list[str]] = defaultdict(list)
+        for each in removal.cuts:
+            if each.resource.state is State.PENDING:
+                cut[each.resource.workspace_id].append(each.resource.path)
+        problems: list[FileProblem] = []
+        memorize = MemorizeFiles(self.database, self.carry, self.concurrency)
+        for workspace in removal.workspaces:
+            began = datetime.now(UTC)
+            root, paths = Path(workspace.root), sorted(cut[workspace.id])
+            found = await asyncio.to_thread(_look_for, root, paths)
+            problems += (FileProblem(path=path, reason=_GONE) for path in paths if path not in found)
+            state = SyncState(
+                scope=scope,
+                folder=root,
+                workspace=workspace,
+                began=began,
+                diff=Diff(again=tuple(found[path] for path in sorted(found))),
+            )
+            problems += map(_to_problem, filter(_failed, (await memorize(state)).outcomes))
+        return tuple(problems)
+
+    async def _settle(self, scope: Scope) -> None:
+        workspaces = await self.database.read(lambda session: session.within(scope).workspaces.list())
+        for workspace in workspaces:
+            if workspace.assigned != workspace.version:
+                await self.carry("assign", AssignState(scope=scope, workspace_id=workspace.id))
+        await FoldPages(self.database, self.carry, self.concurrency).fold(scope)
+        # Words answer without vectors; whoever syncs next is told which encoder is wanted.
+        with suppress(EncoderMismatch):
+            await self.carry("embed", EmbedState(scope=scope))
+
+    async def _pages(self, scope: Scope) -> dict[str, str]:
+        pages = await self.database.read(lambda session: session.within(scope).pages.list())
+        return {f"{page.track.value}/{page.name}": page.content for page in pages}
+
+    async def _forget_scope(self, scope: Scope, *, dry_run: bool, wait: bool) -> ForgetReceipt:
+        if scope not in await self.database.read(lambda session: session.scopes()):
+            raise NotFound(f"Nothing is stored for {scope}.")
+        receipt = await self.database.read(lambda session: _scope_receipt(session.within(scope), dry_run=dry_run))
+        if dry_run:
+            return receipt
+        async with self._held(scope, wait=wait):
+            # The scope's own row goes last: it knows which trees are still to be removed.
+            await self.database.write(lambda session: _empty(session.within(scope)))
+            reports = await self.withdraw(scope)
+            await self.database.write(lambda session: session.remove(scope))
+        return _with_trees(receipt, reports)
+
+
+def _receipt(removal: Removal, *, dry_run: bool = False) -> ForgetReceipt:
+    texts = sorted({entry.text for entry in removal.gone})
+    return ForgetReceipt(
+        what=removal.selection.what,
+        dry_run=dry_run,
+        entries=len(removal.gone),
+        texts=tuple(texts) if dry_run else (),
+        sources=tuple(sorted(each.resource.path for each in removal.cuts)),
+        removed=tuple(sorted(each.path for each in removal.sources)),
+        stays=removal.stays,
+        pages=PageChanges(changed=removal.pages),
+    )
+
+
+def _compare_pages(before: dict[str, str], after: dict[str, str]) -> PageChanges:
+    return PageChanges(
+        created=tuple(sorted(after.keys() - before.keys())),
+        changed=tuple(sorted(name for name, content in after.items() if before.get(name, content) != content)),
+        removed=tuple(sorted(before.keys() - after.keys())),
+    )
+
+
+def _scope_receipt(repository: Repository, *, dry_run: bool) -> ForgetReceipt:
+    resources = _all_resources(repository)
+    return ForgetReceipt(
+        what="scope",
+        dry_run=dry_run,
+        entries=repository.entries.count(),
+        removed=tuple(sorted(each.path for each in resources)),
+        pages=PageChanges(removed=tuple(f"{page.track.value}/{page.name}" for page in repository.pages.list())),
+    )
+
+
+def _all_resources(repository: Repository) -> list[Resource]:
+    return [each for one in repository.workspaces.list() for each in repository.resources.of_workspace(one.id)]
+
+
+def _empty(repository: Repository) -> None:
+    for workspace in repository.workspaces.list():
+        repository.workspaces.remove(workspace.id)
+    for page in repository.pages.list():
+        repository.pages.remove(page.id)
+    repository.tombstones.remove(repository.tombstones.list())
+
+
+def _with_trees(receipt: ForgetReceipt, reports: tuple[ExportReport, ...]) -> ForgetReceipt:
+    kept = (f"{report.tree}/{path}" for report in reports for path in report.kept)
+    return replace(receipt, trees=tuple(report.tree for report in reports), kept_files=tuple(sorted(kept)))
+
+
+def _look_for(root: Path, paths: list[str]) -> dict[str, FoundFile]:
+    found: dict[str, FoundFile] = {}
+    for path in paths:
+        try:
+            status = os_path(root, path).lstat()
+        except (OSError, ReadError):
+            continue
+        found[path] = FoundFile(path=path, size=status.st_size, mtime_ns=status.st_mtime_ns)
+    return found
+
+
+def _failed(outcome: Outcome) -> bool:
+    return outcome.state is State.FAILED
+
+
+def _to_problem(outcome: Outcome) -> FileProblem:
+    return FileProblem(path=outcome.path, reason=outcome.reason or "")
+
+
+def _hash_of(workspace: Workspace, path: str) -> str | None:
+    try:
+        return hash_source(Path(workspace.root), path)
+    except ReadError:
+        return None
+
+
+def _free(repository: Repository, places: dict[tuple[Workspace, str], str | None]) -> tuple[str, ...]:
+    """Drop the tombstones of these files; returns the paths that had some."""
+    forgotten = read_forgotten(repository)
+    freed: list[str] = []
+    for (workspace, path), content_hash in places.items():
+        hashes = set(forgotten.hash_path(workspace, path)) if forgotten else set()
+        if forgotten and content_hash is not None:
+            hashes.add(forgotten.hash_content(content_hash))
+        if hashes.isdisjoint(forgotten.hashes):
+            continue
+        repository.tombstones.remove(hashes)
+        freed.append(path)
+        known = repository.resources.by_path(workspace.id, path)
+        if known is not None and known.reason == REASON:
+            repository.resources.save(replace(known, state=State.PENDING, reason=None))
+    return tuple(freed)

@@ -1,0 +1,89 @@
+"""What a scope was told to forget, as a value: a key and the hashes under it. The words themselves are nowhere."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from memu.memorize.sentences import split_lines, split_sentences
+from memu.records import Workspace
+from memu.tokens import text_key
+
+if TYPE_CHECKING:
+    from memu.storage.repository import Repository
+
+__all__ = ["MARK", "REASON", "Forgotten", "is_telling", "read_forgotten", "statement_keys"]
+
+MARK = "[forgotten]"
+"""What stands in the place of forgotten words."""
+
+REASON = "forgotten"
+"""Why a forgotten file is skipped."""
+
+_TELLING_WORDS = 3
+_TELLING_CHARS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The tombstones of one scope. ``salt`` is its key in hex; false where nothing was ever forgotten."""
+
+    salt: str = ""
+    hashes: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.hashes)
+
+    def covers(self, text: str) -> bool:
+        """Whether this text, whole, is a forgotten statement; case and punctuation do not matter."""
+        key = text_key(text)
+        return bool(key) and self.hash_statement(key) in self.hashes
+
+    def covers_path(self, workspace: Workspace, path: str) -> bool:
+        """Whether this file of the workspace was forgotten."""
+        return not self.hashes.isdisjoint(self.hash_path(workspace, path))
+
+    def covers_content(self, content_hash: str) -> bool:
+        """Whether a file with these bytes was forgotten."""
+        return self.hash_content(content_hash) in self.hashes
+
+    def hash_statement(self, key: str) -> str:
+        """The tombstone of a statement's ``text_key``."""
+        return self._hash("statement", key)
+
+    def hash_path(self, workspace: Workspace, path: str) -> frozenset[str]:
+        """The tombstones of a file. A workspace that moves keeps its name or its folder's: they stand for it."""
+        names = {f"folder {PurePosixPath(workspace.root).name}"}
+        if workspace.name:
+            names.add(f"name {workspace.name}")
+        return frozenset(self._hash("path", f"{name}\0{path}") for name in names)
+
+    def hash_content(self, content_hash: str) -> str:
+        """The tombstone of a file's bytes, given their SHA-256."""
+        return self._hash("content", content_hash)
+
+    def _hash(self, kind: str, value: str) -> str:
+        message = f"{kind}\0{value}".encode("utf-8", errors="surrogatepass")
+        return hmac.digest(bytes.fromhex(self.salt), message, "sha256").hex()
+
+
+def read_forgotten(repository: Repository) -> Forgotten:
+    """The scope's tombstones."""
+    return Forgotten(repository.tombstones.salt(), repository.tombstones.list())
+
+
+def statement_keys(text: str) -> frozenset[str]:
+    """The keys by which a statement is known again: its own, and those of its sentences and lines.
+
+    A part that says too little by itself ("Yes.", "}") is left out: it would be cut from everywhere.
+    """
+    parts = (*split_sentences(text), *split_lines(text))
+    keys = {text_key(part.text) for part in parts}
+    return frozenset({text_key(text), *filter(is_telling, keys)} - {""})
+
+
+def is_telling(key: str) -> bool:
+    """Whether a part of a statement says something by itself: three words, or twelve characters."""
+    return len(key.split()) >= _TELLING_WORDS or len(key) >= _TELLING_CHARS

@@ -1,0 +1,166 @@
+"""Removing what was selected: planned from what is stored, then done in one transaction.
+
+No file is read and no model or encoder asked. Words, postings, vectors, links and the blocks of pages go together
+with the entries; the tombstones that keep them from coming back are written with it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from memu.errors import BusyError
+from memu.memorize.file_survey import remove_sources
+from memu.memorize.forget.forgotten import Forgotten, read_forgotten
+from memu.memorize.forget.scissors import Scissors
+from memu.memorize.forget.selection import Selection
+from memu.memorize.forget.source_cuts import SourceCut, cut_source
+from memu.memorize.source_rows import store_source
+from memu.records import Passage, RecallEntry, Resource, Workspace
+from memu.storage.repository import Repository
+
+__all__ = ["Removal", "apply_removal", "plan_removal"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """What one transaction will do.
+
+    cuts: sources that lose some words. sources: those that go whole. hashes: tombstones to add.
+    gone: the entries that go. pages: those that rest on them, as ``track/name``.
+    stays: where other sources say what a source that goes said.
+    workspaces: all of the scope, as they were when this was planned.
+    """
+
+    selection: Selection
+    cuts: tuple[SourceCut, ...] = ()
+    sources: tuple[Resource, ...] = ()
+    hashes: frozenset[str] = frozenset()
+    gone: tuple[RecallEntry, ...] = ()
+    pages: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
+    workspaces: tuple[Workspace, ...] = ()
+
+
+def plan_removal(repository: Repository, selection: Selection) -> Removal:
+    """Decide what goes and what is left of each source; reads only."""
+    workspaces = repository.workspaces.list()
+    forgotten = read_forgotten(repository)
+    if selection.sources:
+        return _plan_sources(repository, selection, forgotten, workspaces)
+    scissors = Scissors.of((each.entry.text for each in selection.entries), selection.says)
+    gone = {each.entry.id for each in selection.entries}
+    cuts = tuple(_cut_sources(repository, workspaces, gone, scissors))
+    keys = scissors.keys.union(*(cut.keys for cut in cuts))
+    return Removal(
+        selection=selection,
+        cuts=cuts,
+        hashes=frozenset(map(forgotten.hash_statement, keys)),
+        gone=tuple(each.entry for each in selection.entries),
+        pages=_name_pages(repository, gone.union(*(cut.touched for cut in cuts))),
+        workspaces=workspaces,
+    )
+
+
+def apply_removal(repository: Repository, removal: Removal) -> None:
+    """Do it, whole.
+
+    Raises:
+        BusyError: a folder was synced into the scope for the first time since this was planned.
+    """
+    if {each.id for each in repository.workspaces.list()} != {each.id for each in removal.workspaces}:
+        raise BusyError("A folder was just synced into this scope for the first time; forget again.")
+    repository.tombstones.add(removal.hashes)
+    touched = {entry for cut in removal.cuts for entry in cut.touched}
+    for source in removal.sources:
+        touched |= {entry.id for entry in repository.entries.of_resource(source.id)}
+    _clean_pages(repository, touched)
+    for source in removal.sources:
+        remove_sources(repository, source.workspace_id, [source.id])
+    repository.runs.forget_paths({source.path for source in removal.sources})
+    for cut in removal.cuts:
+        store_source(repository, cut.resource, cut.entries, cut.passages, cut.entry_passages)
+
+
+def _plan_sources(
+    repository: Repository, selection: Selection, forgotten: Forgotten, workspaces: tuple[Workspace, ...]
+) -> Removal:
+    resources = [
+        resource for workspace in workspaces for resource in repository.resources.of_workspace(workspace.id)
+    ]
+    homes = {workspace.id: workspace for workspace in workspaces}
+    hashes = {
+        each for workspace, resource in selection.sources for each in forgotten.hash_path(workspace, resource.path)
+    }
+    # Two folders of one name share their tombstones, so what lies at this path in either goes.
+    going = {
+        each.id: each
+        for each in resources
+        if not hashes.isdisjoint(forgotten.hash_path(homes[each.workspace_id], each.path))
+    }
+    staying = {each.content_hash for each in resources if each.id not in going}
+    hashes |= {
+        forgotten.hash_content(each.content_hash)
+        for each in going.values()
+        # A copy that stays says the same under its own name.
+        if each.content_hash and each.content_hash not in staying
+    }
+    gone = tuple(entry for each in going for entry in repository.entries.of_resource(each))
+    return Removal(
+        selection=selection,
+        sources=tuple(going.values()),
+        hashes=frozenset(hashes),
+        gone=gone,
+        pages=_name_pages(repository, {entry.id for entry in gone}),
+        stays=tuple(_find_others(repository, {entry.text_key for entry in gone}, resources, going)),
+        workspaces=workspaces,
+    )
+
+
+def _find_others(
+    repository: Repository, keys: Collection[str], resources: Iterable[Resource], going: Collection[str]
+) -> Iterable[str]:
+    for resource in resources:
+        if resource.id in going:
+            continue
+        for entry in repository.entries.of_resource(resource.id):
+            if entry.text_key in keys:
+                yield f"{resource.path}#{entry.lines or entry.place or ''}"
+
+
+def _cut_sources(
+    repository: Repository, workspaces: Iterable[Workspace], gone: Collection[str], scissors: Scissors
+) -> Iterable[SourceCut]:
+    for workspace in workspaces:
+        entries: defaultdict[str, list[RecallEntry]] = defaultdict(list)
+        for entry in repository.entries.of_workspace(workspace.id):
+            entries[entry.resource_id].append(entry)
+        for resource in repository.resources.of_workspace(workspace.id):
+            passages = repository.passages.of_resource(resource.id)
+            cut = cut_source(resource, entries[resource.id], passages, frozenset(gone), scissors)
+            if cut is not None:
+                yield cut
+
+
+def _name_pages(repository: Repository, entries: Collection[str]) -> tuple[str, ...]:
+    pages = {page for each in repository.pages.pages_of_entries(sorted(entries)).values() for page in each}
+    return tuple(f"{page.track.value}/{page.name}" for page in repository.pages.list() if page.id in pages)
+
+
+def _clean_pages(repository: Repository, touched: Collection[str]) -> None:
+    """Take the blocks that rest on these entries off the pages; *fold* renders the pages whole afterwards."""
+    from memu.memorize.fold.blocks import drop_marks
+
+    pages = repository.pages.pages_of_entries(sorted(touched))
+    for page_id in sorted({page for each in pages.values() for page in each}):
+        page = repository.pages.get(page_id)
+        links = repository.pages.entries_of(page_id)
+        standing = {link.mark for link in links if link.entry_id not in touched}
+        marks = {link.mark for link in links if link.entry_id in touched} - standing
+        if page is None or not marks:
+            continue
+        cleaned = replace(page, content=drop_marks(page.content, marks), description="")
+        repository.pages.save(cleaned, page.version)
+        passage = Passage(id="", ordinal=0, header=page.name, text="", heading="", track=page.track)
+        repository.passages.replace_for_page(page_id, [passage])

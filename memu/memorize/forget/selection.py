@@ -1,0 +1,142 @@
+"""What a request to forget means: which entries and sources of the scope it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from memu.errors import ConfigurationError, NotFound
+from memu.ingest.paths import stored_path
+from memu.names import fold_name, slugify
+from memu.records import Resource, Track, Workspace
+from memu.storage.entries import PlacedEntry
+from memu.storage.repository import Repository
+from memu.tokens import text_key
+
+__all__ = ["Request", "Selection", "list_placed", "locate_path", "matcher", "select"]
+
+# Written without spaces, so that a word's border says nothing there.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+_LETTER = rf"[^\W{_UNSPACED}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be forgotten: one thing by reference, what contains a text, or everything.
+
+    reference: an entry's id, ``memory/NAME``, ``skill/NAME``, a source's path in its workspace or on the disk.
+    """
+
+    reference: str | None = None
+    match: str | None = None
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What is forgotten: statements wherever they stand, and whole sources.
+
+    what: "entry", "page", "source", "match" or "scope". says: whether a text is to go beside the entries.
+    """
+
+    what: str
+    entries: tuple[PlacedEntry, ...] = ()
+    sources: tuple[tuple[Workspace, Resource], ...] = ()
+    says: Callable[[str], bool] | None = None
+
+
+def select(repository: Repository, request: Request) -> Selection:
+    """Find what the request names.
+
+    Raises:
+        NotFound: nothing of that name is in the scope.
+        ConfigurationError: the match has no word in it, or several workspaces have a source of that path.
+    """
+    if request.match is not None:
+        says = matcher(request.match)
+        found = tuple(each for each in list_placed(repository) if says(each.entry.text))
+        return Selection(what="match", entries=found, says=says)
+    reference = request.reference or ""
+    track, slash, name = reference.partition("/")
+    if slash and track in set(Track):
+        page_id = _find_page(repository, Track(track), name)
+        if page_id is not None:
+            return Selection(what="page", entries=_alike(repository, repository.entries.of_page(page_id)))
+    entry = repository.entries.get(reference)
+    if entry is not None:
+        return Selection(what="entry", entries=_alike(repository, (entry,)))
+    return Selection(what="source", sources=_find_sources(repository, reference))
+
+
+def list_placed(repository: Repository) -> tuple[PlacedEntry, ...]:
+    """Every entry of the scope with its source."""
+    placed: list[PlacedEntry] = []
+    for workspace in repository.workspaces.list():
+        resources = {each.id: each for each in repository.resources.of_workspace(workspace.id)}
+        placed += (
+            PlacedEntry(entry=entry, resource=resources[entry.resource_id], workspace=workspace)
+            for entry in repository.entries.of_workspace(workspace.id)
+        )
+    return tuple(placed)
+
+
+def matcher(text: str) -> Callable[[str], bool]:
+    """Tells whether a text contains ``text`` as whole words, case and punctuation folded.
+
+    Raises:
+        ConfigurationError: there is no word in it.
+    """
+    wanted = text_key(text)
+    if not any(char.isalnum() for char in wanted):
+        raise ConfigurationError(
+            "The text to match has no word in it; give some words of what is to be forgotten."
+        )
+    left = rf"(?<!{_LETTER})" if re.match(_LETTER, wanted) else ""
+    right = rf"(?!{_LETTER})" if re.search(rf"{_LETTER}\Z", wanted) else ""
+    pattern = re.compile(f"{left}{re.escape(wanted)}{right}")
+    return lambda said: pattern.search(text_key(said)) is not None
+
+
+def locate_path(repository: Repository, reference: str) -> tuple[tuple[Workspace, str], ...]:
+    """Where a path may lie: a file on the disk in the workspace around it, else the path in every workspace."""
+    workspaces = repository.workspaces.list()
+    given = Path(reference).expanduser()
+    if given.is_absolute():
+        inside = (each for each in workspaces if given.is_relative_to(each.root))
+        return tuple((each, stored_path(given.relative_to(each.root).as_posix())) for each in inside)
+    return tuple((each, reference) for each in workspaces)
+
+
+def _alike(repository: Repository, wanted: tuple[PlacedEntry, ...]) -> tuple[PlacedEntry, ...]:
+    """These and every other entry of the scope that says the same."""
+    keys = {each.entry.text_key for each in wanted}
+    return tuple(each for each in list_placed(repository) if each.entry.text_key in keys)
+
+
+def _find_page(repository: Repository, track: Track, name: str) -> str | None:
+    found = repository.pages.by_name(track, fold_name(name))
+    if found is not None:
+        return found.id
+    slug = name.removesuffix(".md")
+    return next((page.id for page in repository.pages.list(track) if slugify(page.name) == slug), None)
+
+
+def _find_sources(repository: Repository, reference: str) -> tuple[tuple[Workspace, Resource], ...]:
+    places = locate_path(repository, reference)
+    found = [
+        (workspace, resource)
+        for workspace, path in places
+        if (resource := repository.resources.by_path(workspace.id, path)) is not None
+    ]
+    if not found:
+        raise NotFound(
+            f"Nothing is called {reference!r} here. Give memory/NAME, skill/NAME, a source's path or an entry id."
+        )
+    if len(found) > 1:
+        roots = ", ".join(f"{workspace.root}/{resource.path}" for workspace, resource in found)
+        raise ConfigurationError(f"Several workspaces have {reference!r}; give one of: {roots}.")
+    return tuple(found)

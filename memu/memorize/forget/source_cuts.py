@@ -1,0 +1,147 @@
+"""What is left of one stored source: its rows without the forgotten words. Pure functions.
+
+The file itself may be gone or unreadable, so this works on rows; where it can be read it is read again afterwards,
+and what that finds counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memu.memorize.forget.cutting import cut_title, is_marks_only, trim_marks
+from memu.memorize.forget.forgotten import MARK
+from memu.memorize.forget.scissors import Scissors
+from memu.memorize.source_rows import entry_passage, index_passages
+from memu.records import LineSpan, Passage, RecallEntry, Resource, State
+from memu.storage.words import IndexedPassage
+from memu.tokens import text_key
+
+__all__ = ["SourceCut", "cut_source"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceCut:
+    """A source as it is to be stored.
+
+    touched: the ids of entries that went or read otherwise now. keys: those of what went beside the statements.
+    """
+
+    resource: Resource
+    entries: tuple[RecallEntry, ...]
+    passages: tuple[IndexedPassage, ...]
+    entry_passages: tuple[IndexedPassage, ...]
+    touched: frozenset[str]
+    keys: frozenset[str]
+
+
+def cut_source(
+    resource: Resource,
+    entries: Sequence[RecallEntry],
+    passages: Sequence[Passage],
+    gone: AbstractSet[str],
+    scissors: Scissors,
+) -> SourceCut | None:
+    """Cut a source's rows; None where nothing of it is forgotten. ``gone``: ids of the entries that go."""
+    work = _Work(scissors, [entry for entry in entries if entry.id in gone])
+    title = work.cut_name(resource.title)
+    if title != resource.title:
+        title = cut_title(resource.title, resource.path, lambda text: work.cut_name(text) != text)
+    kept = [each for entry in entries if entry.id not in gone if (each := work.cut_entry(entry)) is not None]
+    left = [work.cut_passage(passage, resource.path) for passage in passages]
+    facts = {name: work.cut_fact(value) for name, value in resource.facts.items()}
+    if (title, kept, left, facts) == (resource.title, list(entries), list(passages), dict(resource.facts)):
+        return None
+    again = resource.state in (State.DONE, State.PARTIAL)
+    # The caption may quote what went in words of its own; reading the file again gives it back.
+    changed = replace(
+        resource,
+        title=title,
+        caption="",
+        facts={**facts, "forgotten": True},
+        state=State.PENDING if again else resource.state,
+    )
+    standing = {entry.id: entry for entry in kept}
+    return SourceCut(
+        resource=changed,
+        entries=tuple(kept),
+        passages=index_passages(left),
+        entry_passages=index_passages([entry_passage(entry, changed) for entry in kept]),
+        touched=frozenset(entry.id for entry in entries if standing.get(entry.id) != entry),
+        keys=frozenset(work.keys),
+    )
+
+
+class _Work:
+    """The cuts in one source. ``keys`` gathers what went beside the statements."""
+
+    def __init__(self, scissors: Scissors, gone: Sequence[RecallEntry]) -> None:
+        self._scissors = scissors
+        self._spans = [entry.lines for entry in gone]
+        self._owns = bool(gone)
+        self.keys: set[str] = set()
+
+    def cut_entry(self, entry: RecallEntry) -> RecallEntry | None:
+        """The entry without what is forgotten; None where nothing is left of it."""
+        cut = self._cut(entry.text, own=self._stands_in(entry.lines))
+        text = entry.text if cut == entry.text else trim_marks(cut)
+        if text != entry.text and is_marks_only(text):
+            return None
+        return replace(
+            entry,
+            text=text,
+            text_key=text_key(text),
+            # A label may be the shortened text of the item above.
+            label=self._cut(entry.label, own=self._owns) if entry.label else "",
+            page_hint=self._cut_hint(entry.page_hint),
+            section=self._cut_hint(entry.section),
+        )
+
+    def cut_passage(self, passage: Passage, path: str) -> Passage:
+        """The passage with marks in text, heading and header, its path left as it is."""
+        lines = passage.header.split("\n")
+        return replace(
+            passage,
+            text=self._cut(passage.text, own=self._stands_in(passage.lines)),
+            heading=self._cut_steps(passage.heading),
+            header="\n".join(line if line == path else self._cut_steps(line) for line in lines),
+        )
+
+    def cut_name(self, name: str) -> str:
+        """A title, a heading or a part of one."""
+        return self._cut(name, own=False) if name else name
+
+    def cut_fact(self, value: Any) -> Any:
+        """A fact: what is forgotten goes from lists, and leaves a string empty."""
+        if isinstance(value, str):
+            return value if self.cut_name(value) == value else ""
+        if isinstance(value, Mapping):
+            return {name: self.cut_fact(each) for name, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [each for each in value if not isinstance(each, str) or self.cut_name(each) == each]
+        return value
+
+    def _cut_hint(self, name: str | None) -> str | None:
+        return None if name is None or self.cut_name(name) != name else name
+
+    def _cut_steps(self, line: str) -> str:
+        cut = self.cut_name(line)
+        if cut != line and " > " in line:
+            return " > ".join(self.cut_name(step) for step in line.split(" > "))
+        return cut if cut == line or not is_marks_only(cut) else MARK
+
+    def _cut(self, text: str, *, own: bool) -> str:
+        cut = self._scissors.cut(text, own=own)
+        self.keys |= cut.keys
+        return cut.text
+
+    def _stands_in(self, lines: LineSpan | None) -> bool:
+        """Whether a forgotten statement stands in these lines, as far as lines tell."""
+        if not self._owns:
+            return False
+        return any(
+            span is None or lines is None or (span.start <= lines.end and lines.start <= span.end)
+            for span in self._spans
+        )

@@ -1,0 +1,61 @@
+"""The rows of one source: how they are made and replaced, whoever found them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memu.records import Passage, RecallEntry, Resource
+from memu.storage.repository import Repository
+from memu.storage.words import IndexedPassage, index_passage
+
+__all__ = ["entry_passage", "index_passages", "store_source"]
+
+
+def store_source(
+    repository: Repository,
+    wanted: Resource,
+    entries: Sequence[RecallEntry],
+    passages: Sequence[IndexedPassage],
+    entry_passages: Sequence[IndexedPassage],
+) -> Resource:
+    """Make these all that is stored of a source; ``entry_passages`` are those of ``entries``, in their order."""
+    resource = repository.resources.save(wanted)
+    before = [entry.id for entry in repository.entries.of_resource(resource.id)]
+    # The pages that rest on this source have to be folded anew: lines, labels and texts may all have moved.
+    pages = repository.pages.pages_of_entries(before)
+    repository.queue.add(sorted({page for each in pages.values() for page in each}))
+    ids = repository.entries.replace(resource.id, entries)
+    repository.passages.replace_for_resource(resource.id, passages)
+    repository.passages.replace_for_entries(
+        resource.id,
+        [
+            replace(indexed, passage=replace(indexed.passage, entry_id=entry_id))
+            for entry_id, indexed in zip(ids, entry_passages, strict=True)
+        ],
+    )
+    repository.workspaces.bump(resource.workspace_id)
+    return resource
+
+
+def entry_passage(entry: RecallEntry, resource: Resource) -> Passage:
+    """The passage by which an entry is found, without ids."""
+    header = (resource.title, entry.label, resource.path)
+    return Passage(
+        id="",
+        ordinal=0,
+        header="\n".join(line for line in header if line),
+        text=entry.text,
+        heading=entry.label,
+        track=entry.track,
+        kind=resource.kind,
+        language=resource.language,
+        lines=entry.lines,
+        place=entry.place,
+        happened_at=entry.happened_at,
+    )
+
+
+def index_passages(passages: Sequence[Passage]) -> tuple[IndexedPassage, ...]:
+    """Their terms: some work, to be done before a transaction."""
+    return tuple(map(index_passage, passages))
