@@ -121,7 +121,8 @@ class _JsonCut:
         keys = value.keys or value.items
         for key, item in zip(keys, value.items, strict=False):
             if not self._is_small(key.start, item.end):
-                held = self._flush(held, path)
+                self._flush(held, path)
+                held = None
                 self.take(
                     item, (*path, key.text) if value.keys else path, key.start if not item.items else item.start
                 )

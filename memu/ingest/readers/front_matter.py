@@ -31,7 +31,7 @@ class _PlainLoader(yaml.BaseLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.events.AliasEvent):
-            raise yaml.composer.ComposerError(None, None, "aliases are not read", self.peek_event().start_mark)
+            raise yaml.composer.ComposerError(None, None, "aliases are not read", None)
         return super().compose_node(parent, index)
 
 

@@ -202,7 +202,7 @@ class _Scan:
     def _read_string(self) -> tuple[Json, str | None]:
         start = self._at
         try:
-            value, self._at = json.decoder.scanstring(self._text, start + 1, False)
+            value, self._at = json.decoder.scanstring(self._text, start + 1, False)  # type: ignore[attr-defined]
         except json.JSONDecodeError:
             match = _STRING.match(self._text, start)
             self._at = match.end() if match else len(self._text)

@@ -122,8 +122,9 @@ class _Walk:
                 for item in node.children:
                     self._take_item(item, replace(above, kind=kind))
             case tree.literal_block() | tree.doctest_block() | tree.math_block():
-                classes = [name for name in node.get("classes", ()) if name != "code"]
-                template = replace(above, kind=BlockKind.FENCE, language=classes[0] if classes else "")
+                classes: list[str] = node.get("classes", [])
+                language = next((each for each in classes if each != "code"), "")
+                template = replace(above, kind=BlockKind.FENCE, language=language)
                 self._emit(template, node.astext(), verbatim=True)
             case tree.block_quote():
                 self.take_all(node, replace(above, kind=BlockKind.QUOTE))

@@ -1,8 +1,8 @@
 """Inline Markdown: a quote's words written so that a page's structure stays ours, and marks found again.
 
 A quote keeps its emphasis, code spans and plain links (the export leads a relative one to where it led from the
-source). Whatever would change the structure (a block's start, a footnote, a reference link, HTML, an entity) gets a
-backslash in front, so that taking backslashes out again (``unescape``) gives the quote's own characters.
+source). Whatever would change the structure (a block's start, a footnote, a reference link, HTML, an entity) gets
+a backslash in front, so that taking backslashes out again (``unescape``) gives the quote's own characters.
 """
 
 from __future__ import annotations
