@@ -38,6 +38,7 @@ def load_snapshot(repository: Repository, scope: Scope) -> TreeSnapshot:
                 caption=each.caption,
                 state=each.state,
                 reason=each.reason,
+                withheld=each.facts.get("forgotten") is True,
             )
             for workspace in workspaces
             for each in repository.resources.of_workspace(workspace.id)

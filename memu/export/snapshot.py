@@ -25,7 +25,10 @@ class TreeWorkspace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeSource:
-    """One source. ``path`` is workspace-relative POSIX."""
+    """One source. ``path`` is workspace-relative POSIX.
+
+    withheld: words of it were forgotten, so that no copy of it is shown.
+    """
 
     workspace_id: str
     path: str
@@ -34,6 +37,7 @@ class TreeSource:
     caption: str = ""
     state: State = State.DONE
     reason: str | None = None
+    withheld: bool = False
 
     @property
     def key(self) -> SourceKey:

@@ -64,7 +64,7 @@ class CopySources:
         read = (
             (source.key, self.read(roots[source.workspace_id], source.path))
             for source in snapshot.sources
-            if source.state in {State.DONE, State.PARTIAL}
+            if source.state in {State.DONE, State.PARTIAL} and not source.withheld
         )
         return {key: data for key, data in read if data is not None}
 

@@ -15,6 +15,7 @@ from memu.export.load import name_extractor
 from memu.export.naming import tree_name
 from memu.export.state import ExportState, ResourceMode
 from memu.export.steps import CopyReader, CopySources, Load, Publish, Record, SurveyTree, plan, render
+from memu.export.withdrawal import withdraw
 from memu.records import ExportReport, Scope
 from memu.storage.database import Database
 from memu.storage.publications import Publication
@@ -89,6 +90,15 @@ class Exporter:
         async with self.database.lock(_lock_name(scope, tree), wait_seconds=self.wait_seconds):
             ended = await self.runner.run(self.workflow, state, self.interceptors)
         return ended.report or ExportReport(tree=str(tree))
+
+    async def withdraw(self, scope: Scope, tree: Path) -> ExportReport:
+        """Remove a tree that was published, as far as it is memu's own; what a user wrote or edited stays.
+
+        Raises:
+            BusyError: another process holds the tree. UnavailableError: the disk refused.
+        """
+        async with self.database.lock(_lock_name(scope, tree), wait_seconds=self.wait_seconds):
+            return await asyncio.to_thread(withdraw, self.disk, tree, scope)
 
     async def find_current(self, scope: Scope, tree: Path) -> ExportReport | None:
         """The report of a tree that stands as it was published from the rows of now; None where it does not."""

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from memu.errors import ReadError
 from memu.ingest.document import Document, Source
@@ -17,13 +18,15 @@ from memu.ingest.marks import OWN_EXPORT, is_own_export
 from memu.ingest.paths import read_source
 from memu.memorize.candidate import Candidate
 from memu.memorize.extractors.protocol import Extractor
+from memu.memorize.source_rows import entry_passage, index_passages, store_source
 from memu.memorize.states import MemorizeState, Outcome
-from memu.records import Kind, Passage, RecallEntry, Resource, State
+from memu.records import Kind, RecallEntry, Resource, State
 from memu.storage.database import Database
-from memu.storage.repository import Repository
 from memu.storage.session import Session
-from memu.storage.words import IndexedPassage, index_passage
 from memu.tokens import detect_language, text_key
+
+if TYPE_CHECKING:
+    from memu.memorize.facts import JSON
 
 __all__ = ["Commit", "Extract", "Parse", "Read", "redact_text"]
 
@@ -119,13 +122,15 @@ class Commit:
     database: Database
 
     async def __call__(self, state: MemorizeState) -> MemorizeState:
-        entries = tuple(_to_entry(ordinal, each) for ordinal, each in enumerate(state.candidates))
-        passages = await asyncio.to_thread(_index, state.passages)
-        entry_passages = await asyncio.to_thread(_index, [_entry_passage(entry, state) for entry in entries])
         wanted = _to_resource(state)
+        entries = tuple(_to_entry(ordinal, each) for ordinal, each in enumerate(_kept(state)))
+        passages = await asyncio.to_thread(index_passages, state.passages)
+        entry_passages = await asyncio.to_thread(
+            index_passages, [entry_passage(entry, wanted) for entry in entries]
+        )
 
         def work(session: Session) -> None:
-            _store(session.within(state.scope), wanted, entries, passages, entry_passages)
+            store_source(session.within(state.scope), wanted, entries, passages, entry_passages)
 
         await self.database.write(work)
         outcome = Outcome(
@@ -134,28 +139,12 @@ class Commit:
         return replace(state, outcome=outcome)
 
 
-def _store(
-    repository: Repository,
-    wanted: Resource,
-    entries: tuple[RecallEntry, ...],
-    passages: tuple[IndexedPassage, ...],
-    entry_passages: tuple[IndexedPassage, ...],
-) -> None:
-    resource = repository.resources.save(wanted)
-    before = [entry.id for entry in repository.entries.of_resource(resource.id)]
-    # The pages that rest on this source have to be folded anew: lines, labels and texts may all have moved.
-    pages = repository.pages.pages_of_entries(before)
-    repository.queue.add(sorted({page for each in pages.values() for page in each}))
-    ids = repository.entries.replace(resource.id, entries)
-    repository.passages.replace_for_resource(resource.id, passages)
-    repository.passages.replace_for_entries(
-        resource.id,
-        [
-            replace(indexed, passage=replace(indexed.passage, entry_id=entry_id))
-            for entry_id, indexed in zip(ids, entry_passages, strict=True)
-        ],
-    )
-    repository.workspaces.bump(resource.workspace_id)
+def _kept(state: MemorizeState) -> tuple[Candidate, ...]:
+    if not state.forgotten:
+        return state.candidates
+    from memu.memorize.forget.cutting import sift
+
+    return sift(state.candidates, state.forgotten)
 
 
 def _to_resource(state: MemorizeState) -> Resource:
@@ -184,8 +173,17 @@ def _to_resource(state: MemorizeState) -> Resource:
         caption=caption(document),
         language=state.language,
         happened_at=document.happened_at,
-        facts=facts_of(document, state.file.path),
+        facts=facts_of(document, state.file.path) | _mark_fact(state),
     )
+
+
+def _mark_fact(state: MemorizeState) -> dict[str, JSON]:
+    """Whether words of it were cut: then the file itself, and copies of it, say more than memory may."""
+    if not state.forgotten:
+        return {}
+    from memu.memorize.forget.forgotten import MARK
+
+    return {"forgotten": True} if any(MARK in f"{each.header} {each.text}" for each in state.passages) else {}
 
 
 def _to_entry(ordinal: int, candidate: Candidate) -> RecallEntry:
@@ -205,28 +203,6 @@ def _to_entry(ordinal: int, candidate: Candidate) -> RecallEntry:
         section=candidate.section,
         happened_at=candidate.happened_at,
     )
-
-
-def _entry_passage(entry: RecallEntry, state: MemorizeState) -> Passage:
-    assert state.document is not None
-    header = (state.document.title, entry.label, state.file.path)
-    return Passage(
-        id="",
-        ordinal=0,
-        header="\n".join(line for line in header if line),
-        text=entry.text,
-        heading=entry.label,
-        track=entry.track,
-        kind=state.document.kind,
-        language=state.language,
-        lines=entry.lines,
-        place=entry.place,
-        happened_at=entry.happened_at,
-    )
-
-
-def _index(passages: list[Passage] | tuple[Passage, ...]) -> tuple[IndexedPassage, ...]:
-    return tuple(map(index_passage, passages))
 
 
 def _sample(document: Document) -> str:

@@ -15,11 +15,11 @@ from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.sentences import Slice, cut_pieces, measure, split_lines, split_sentences
 from memu.records import LineSpan, Passage
 
-__all__ = ["MAX_PASSAGE_WORDS", "MIN_PASSAGE_WORDS", "cut_passages"]
+__all__ = ["MAX_PASSAGE_CHARS", "MAX_PASSAGE_WORDS", "MIN_PASSAGE_WORDS", "cut_passages"]
 
 MIN_PASSAGE_WORDS = 80
 MAX_PASSAGE_WORDS = 120
-_MAX_PASSAGE_CHARS = 1080
+MAX_PASSAGE_CHARS = 1080
 # A heading change ends a passage that has this much; smaller sections join their neighbours.
 _SECTION_WORDS = 40
 _TINY_WORDS = 20
@@ -77,7 +77,7 @@ def _cut_text(block: Block) -> Iterator[Slice]:
     """Sentences (or lines, where lines matter), each within a passage's bounds."""
     units = split_lines(block.text) if block.kind in _LINE_KINDS else split_sentences(block.text)
     for unit in units:
-        for part in cut_pieces(unit.text, MAX_PASSAGE_WORDS, _MAX_PASSAGE_CHARS):
+        for part in cut_pieces(unit.text, MAX_PASSAGE_WORDS, MAX_PASSAGE_CHARS):
             yield Slice(part.text, unit.start + part.start, unit.start + part.end)
 
 

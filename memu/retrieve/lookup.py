@@ -84,7 +84,9 @@ class Lookup:
         span = LineSpan(int(lines[1]), int(lines[2] or lines[1])) if lines else None
         source = sources[0]
         workspace = repository.workspaces.get(source.workspace_id)
-        text = self._read(Path(workspace.root), path, span) if workspace else None
+        # Of a source whose words were partly forgotten only what the store kept is shown.
+        withheld = source.facts.get("forgotten") is True
+        text = self._read(Path(workspace.root), path, span) if workspace and not withheld else None
         if text is None:
             text = _stored_text(repository, source, span)
         return Listing(
