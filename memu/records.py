@@ -21,6 +21,7 @@ __all__ = [
     "EncoderIdentity",
     "ExportReport",
     "FileProblem",
+    "ForgetReceipt",
     "Hit",
     "Kind",
     "Layer",
@@ -398,6 +399,65 @@ class SyncRun:
 
     id: str
     workspace_id: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetReceipt:
+    """What was forgotten, or with ``dry_run`` what would be. Only a dry run quotes anything.
+
+    what: "entry", "page", "source", "match", "scope"; "undo" and "purge" for those alone.
+    texts: the statements, in a dry run. entries: how many entries say them.
+    sources: those cut, as paths; removed: those that went whole. unread: cut sources that could not be read anew,
+        with the reason. stays: where other sources say what a removed one said, as ``PATH#L10``.
+    trees: the exported trees brought up to date. kept_files: files there that the user wrote or edited: memu
+        leaves them, whatever they say.
+    """
+
+    what: str
+    dry_run: bool = False
+    entries: int = 0
+    texts: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
+    unread: tuple[FileProblem, ...] = ()
+    pages: PageChanges = PageChanges()
+    trees: tuple[str, ...] = ()
+    kept_files: tuple[str, ...] = ()
+    purged: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form (``"schema": 1``)."""
+        return {"schema": 1, **_plain(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncPlan:
+    """What a sync would do: found without writing anything.
+
+    pages: the standing pages that it would touch; which pages new text joins is known only afterwards.
+    model_calls: how many a sync makes at most. encoder_texts: about how many texts are encoded.
+    """
+
+    workspace: str
+    added: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    retried: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
+    deleted: tuple[str, ...] = ()
+    unchanged: int = 0
+    skipped: tuple[FileProblem, ...] = ()
+    failed: tuple[FileProblem, ...] = ()
+    pages: tuple[str, ...] = ()
+    model_calls: int = 0
+    encoder_texts: int = 0
+    extractor: str = "extractive"
+    encoder: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form (``"schema": 1``)."""
+        moved = [{"from": old, "to": new} for old, new in self.moved]
+        return {"schema": 1, "dry_run": True, **_plain(self), "moved": moved}
+
+
     state: str
     started_at: datetime
     ended_at: datetime | None = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -28,6 +29,7 @@ from memu.providers.choice import choose_encoder
 from memu.providers.protocols import Encoder
 from memu.records import (
     ExportReport,
+    ForgetReceipt,
     Layer,
     Listing,
     RetrieveResult,
@@ -47,7 +49,9 @@ from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
 
 if TYPE_CHECKING:
     from memu.export.workflow import Exporter
-    from memu.memorize.states import SyncState
+    from memu.memorize.forget.errand import Forgetter
+    from memu.memorize.plan import Planner
+from memu.memorize.states import SyncState
 
 __all__ = ["MemoryService"]
 
@@ -328,6 +332,47 @@ class MemoryService:
         return {"retrieve": retrieve_workflow(self._database, self._encoder)}
 
     async def _sync(self, state: SyncState, *, wait: bool) -> SyncReport:
+    async def forget(
+        self,
+        reference: str | None = None,
+        *,
+        match: str | None = None,
+        everything: bool = False,
+        undo: str | None = None,
+        dry_run: bool = False,
+        purge: bool = False,
+        wait: bool = False,
+        user: Mapping[str, Any] | None = None,
+    ) -> ForgetReceipt:
+        """Forget an entry, a page's statements or a source by ``reference``, or what ``match`` finds; for good.
+
+        Args:
+            reference: an entry's id, ``memory/NAME``, ``skill/NAME``, or a source's path.
+            match: words; every statement that contains them goes.
+            everything: the whole scope, its trees and what it forgot before included.
+            undo: the path of a forgotten file that is to be read again by the next sync.
+            dry_run: only say what would go. purge: then rewrite the store's file, so that no byte is left.
+            wait: wait for a sync that runs instead of raising BusyError.
+
+        Raises:
+            ConfigurationError: not exactly one thing is named (with ``purge`` none may be).
+            NotFound: it is not in the scope. BusyError: a sync of one of the scope's folders runs.
+        """
+        from memu.memorize.forget.selection import Request
+
+        named = [each for each in (reference, match, undo) if each is not None] + [None] * everything
+        if len(named) > 1 or not (named or purge):
+            raise ConfigurationError("Name one thing to forget: a reference, a match, or everything.")
+        scope, receipt = self._scope(user), ForgetReceipt(what="purge")
+        if undo is not None:
+            receipt = await self._forgetter().undo(scope, undo, wait=wait)
+        elif named:
+            request = Request(reference=reference, match=match, everything=everything)
+            receipt = await self._forgetter().forget(scope, request, dry_run=dry_run, wait=wait)
+        if purge and not dry_run:
+            await self._database.compact()
+        return replace(receipt, purged=purge and not dry_run)
+
         name = _lock_name(state.scope, str(state.folder.expanduser().resolve()))
         async with self._database.lock(name, wait_seconds=None if wait else 0):
             done = await self._carrier("sync", state)
@@ -344,6 +389,18 @@ class MemoryService:
             runner=self._carrier.runner,
             interceptors=self._carrier.interceptors,
             resources=self._settings.resources,
+        )
+
+    def _forgetter(self) -> Forgetter:
+        from memu.memorize.forget.errand import Forgetter
+
+        return Forgetter(
+            database=self._database,
+            carry=self._carrier,
+            lock_name=_lock_name,
+            export=self._export_again,
+            withdraw=self._withdraw,
+            concurrency=self._settings.concurrency,
         )
 
     async def _export(self, scope: Scope, root: Path) -> ExportReport:
@@ -399,6 +456,21 @@ class MemoryService:
 def _default_store(folder: Path | None) -> str | URL:
     if folder is None:
         return URL.create("sqlite", database=str(locate_store(Path.cwd())))
+    async def _export_again(self, scope: Scope) -> tuple[ExportReport, ...]:
+        """Bring every tree of the scope up to date that is still there."""
+        exporter = self._exporter()
+        return tuple([await exporter.export(scope, tree.parent) for tree in await self._trees(scope)])
+
+    async def _withdraw(self, scope: Scope) -> tuple[ExportReport, ...]:
+        """Remove every tree of the scope, as far as it is memu's."""
+        exporter = self._exporter()
+        return tuple([await exporter.withdraw(scope, tree) for tree in await self._trees(scope)])
+
+    async def _trees(self, scope: Scope) -> list[Path]:
+        known = await self._database.read(lambda session: session.within(scope).publications.list())
+        trees = [Path(publication.tree) for publication in known]
+        return [tree for tree in trees if await asyncio.to_thread(tree.is_dir)]
+
     root = folder.expanduser().resolve()
     if not root.is_dir():
         raise RootError(f"{folder}: there is no such folder; nothing was changed.")

@@ -21,6 +21,7 @@ from typing import Any, Self, TypeVar
 
 from memu.records import (
     ExportReport,
+    ForgetReceipt,
     Layer,
     Listing,
     RetrieveResult,
@@ -155,3 +156,7 @@ class MemoryService:
             # A Ctrl-C here must stop the work too, not only the wait for it.
             future.cancel()
             raise
+    def forget(self, reference: str | None = None, **options: Any) -> ForgetReceipt:
+        """See :meth:`memu.MemoryService.forget`."""
+        return self._run(self._service.forget(reference, **options))
+

@@ -37,6 +37,7 @@ __all__ = [
     "new_resource",
     "remove_workspace",
     "work_of",
+    "remove_sources",
 ]
 
 
@@ -142,7 +143,7 @@ class SettleFiles:
         def work(session: Session) -> None:
             repository = session.within(state.scope)
             known = repository.resources.known(workspace.id)
-            _remove(repository, workspace.id, [known[path].id for path in compared.deleted])
+            remove_sources(repository, workspace.id, [known[path].id for path in compared.deleted])
             _move(repository, [(known[move.old].id, move.old, move.new.path) for move in compared.moved])
             repository.resources.restat(
                 [(known[file.path].id, file.size, file.mtime_ns) for file in compared.restated], began
@@ -202,7 +203,8 @@ def work_of(compared: Diff) -> tuple[FoundFile, ...]:
     return tuple(sorted(files, key=lambda file: file.path))
 
 
-def _remove(repository: Repository, workspace_id: str, ids: Sequence[str]) -> None:
+def remove_sources(repository: Repository, workspace_id: str, ids: Sequence[str]) -> None:
+    """Remove sources of a workspace; the pages that rested on them are queued, to be folded anew."""
     for resource_id in ids:
         _queue_pages(repository, resource_id)
     repository.resources.remove(ids)

@@ -13,6 +13,7 @@ from memu.ingest.document import Document
 from memu.ingest.scan import FoundFile, Scan
 from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSource
 from memu.memorize.candidate import Candidate
+from memu.memorize.forget.forgotten import Forgotten
 from memu.records import (
     ExportReport,
     PageChanges,
@@ -95,6 +96,7 @@ class MemorizeState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+    forgotten: Forgotten = Forgotten()
 class AssignState:
     """The pages of one workspace's entries, settled over all its sources.
 

@@ -19,6 +19,7 @@ from memu.memorize.file_work import (
     MemorizeFiles,
     WriteReport,
 )
+from memu.memorize.forget.steps import CutForgotten, PassOverForgotten
 from memu.memorize.page_steps import (
     ApplyAssignment,
     LoadCandidates,
@@ -76,6 +77,7 @@ def _sync(parts: Collaborators) -> Workflow[SyncState]:
                 ["folder", "name", "workspace", "run_id"],
             ),
             Step("scan", ScanFolder(parts.outputs, parts.max_file_bytes), ["folder", "only"], ["began", "scan"]),
+            Step("pass_over", PassOverForgotten(database), ["scope", "workspace", "scan"], ["scan"]),
             Step(
                 "diff",
                 CompareFiles(database),
@@ -123,10 +125,19 @@ def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
             Step(
                 "commit",
                 Commit(parts.database),
-                ["scope", "workspace_id", "file", "content_hash", "document", "candidates", "passages"],
+                [
+                    *("scope", "workspace_id", "file", "content_hash", "document", "candidates", "passages"),
+                    "forgotten",
+                ],
                 ["outcome"],
             ),
         ],
+            Step(
+                "forget",
+                CutForgotten(parts.database),
+                ["scope", "file", "content_hash", "language", "document"],
+                ["skipped", "document", "passages", "forgotten"],
+            ),
     )
 
 
