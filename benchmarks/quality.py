@@ -134,7 +134,7 @@ async def measure(folder: Path, name: str, encoder: Encoder | None, limit: int |
     queries = [json.loads(line) for line in lines][:limit]
     sides: dict[str, tuple[Encoder | None, RankingPolicy]] = {"words": (None, RankingPolicy())}
     if encoder is not None:
-        sides["vectors"] = (encoder, RankingPolicy(vector_weight=1.0, exact_bonus=0.0))
+        sides["vectors"] = (encoder, RankingPolicy(vector_weight=1.0))
         sides["fused"] = (encoder, RankingPolicy())
     with Database.open("sqlite://") as database:
         fill(database, units)

@@ -84,13 +84,13 @@ class _Sides:
     def gather(self) -> tuple[tuple[Candidate, ...], Mapping[str, FoundPassage]]:
         words = self._words(self.terms, self.wanted, self.depth)
         nearest = self._nearest(self.wanted, self.depth)
-        named = [term for term in self.terms if term.exact]
+        # In a sentence a name weighs as its rarity has it; more than that gained nothing.
+        named = [term for term in self.terms if term.exact] if names_only(self.terms) else []
         exact = self._words(named, self.wanted, self.depth) if named else []
         ids = list(dict.fromkeys(each.id for each in (*words, *nearest, *exact)))
         by_words = self._complete(words, ids, self.terms)
         by_cosine = _scores(nearest) | _scores(self._nearest(*self._rest(ids, nearest)))
         by_name = self._complete(exact, ids, named) if named else {}
-        best_name = max(by_name.values(), default=0.0)
         found = self.repository.passages.hydrate(ids)
         ranks = {"words": _places(words), "vector": _places(nearest)}
         return tuple(
@@ -98,7 +98,7 @@ class _Sides:
                 id=each,
                 words=by_words.get(each, 0.0),
                 cosine=by_cosine.get(each),
-                exact=by_name.get(each, 0.0) / best_name if best_name > 0 else 0.0,
+                exact=each in by_name,
                 kind=found[each].passage.kind,
                 language=found[each].passage.language,
                 ranks={side: places[each] for side, places in ranks.items() if each in places},

@@ -29,15 +29,13 @@ class RankingPolicy:
     vector_weight: the weight of cosines, and where a kind of source wants another, ``vector_weight_of_kind``.
     depth: how many of the best of each side are candidates.
     least_cosine: below it, a passage without any word of the question is no answer; by the encoder's name.
-    exact_bonus: added to a passage that holds an identifier of the question whole, in standard deviations.
     per_source: at most so many hits of one source while others are left.
     """
 
     vector_weight: float = 0.6
     vector_weight_of_kind: Mapping[Kind, float] = field(default_factory=lambda: {Kind.CHAT: 0.3, Kind.CODE: 0.5})
     depth: int = 100
-    least_cosine: Mapping[str, float] = field(default_factory=lambda: {"all-MiniLM-L6-v2-int8": 0.25})
-    exact_bonus: float = 0.5
+    least_cosine: Mapping[str, float] = field(default_factory=lambda: {"all-MiniLM-L6-v2-int8": 0.3})
     per_source: int = 3
 
 
@@ -46,14 +44,14 @@ class Candidate:
     """A passage as both sides see it.
 
     words: BM25, 0.0 where no word of the question occurs. cosine: None where there is no vector.
-    exact: how well it answers the question's identifiers, from 0.0 to 1.0.
+    exact: the question asks for names alone, and the passage holds one whole.
     ranks: its place in each list that found it, from 1.
     """
 
     id: str
     words: float = 0.0
     cosine: float | None = None
-    exact: float = 0.0
+    exact: bool = False
     kind: Kind | None = None
     language: str | None = None
     ranks: Mapping[str, int] = field(default_factory=dict)
@@ -77,11 +75,9 @@ def fuse(
     for candidate, by_words, by_cosine in zip(candidates, words, cosines, strict=True):
         weight = 0.0 if names_only else _vector_weight(candidate, policy, encoder)
         scores.append(weight * by_cosine + (1 - weight) * by_words)
-    bonus = policy.exact_bonus
-    if names_only and scores:
-        bonus = 1.0 + max(scores) - min(scores)
+    above_all = 1.0 + max(scores) - min(scores) if names_only and scores else 0.0
     return {
-        candidate.id: score + bonus * candidate.exact
+        candidate.id: score + (above_all if candidate.exact else 0.0)
         for candidate, score in zip(candidates, scores, strict=True)
         if not is_weak(candidate, policy, None if names_only else encoder)
     }

@@ -113,16 +113,16 @@ def test_f47_a_name_asked_for_stands_first_whatever_the_vectors_say(seed: int) -
     candidates = [
         Candidate(id=f"p{n}", words=rng.choice([0.0, 2.0, 5.0]), cosine=rng.uniform(-1, 1)) for n in range(30)
     ]
-    named = Candidate(id="named", words=3.0, cosine=-1.0, exact=1.0)
+    named = Candidate(id="named", words=3.0, cosine=-1.0, exact=True)
     scores = fuse([*candidates, named], POLICY, encoder=ANY, names_only=True)
     assert best_first(scores)[0] == "named"
     assert all(candidate.words > 0 for candidate in candidates if candidate.id in scores)
 
 
-def test_a_name_in_a_sentence_only_helps() -> None:
-    candidates = [Candidate(id="a", words=1.0, cosine=0.9), Candidate(id="b", words=1.0, cosine=0.9, exact=1.0)]
+def test_a_name_in_a_sentence_weighs_as_any_word() -> None:
+    candidates = [Candidate(id="a", words=1.0, cosine=0.9), Candidate(id="b", words=1.0, cosine=0.9, exact=True)]
     scores = fuse(candidates, POLICY, encoder=ANY)
-    assert scores["b"] - scores["a"] == pytest.approx(POLICY.exact_bonus)
+    assert scores["b"] == scores["a"]
 
 
 @pytest.mark.parametrize(
