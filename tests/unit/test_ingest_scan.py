@@ -47,8 +47,8 @@ def test_files_come_in_order_of_path_with_size_and_time(tmp_path: Path) -> None:
     "path",
     [
         "a.md.tmp", "~$a.docx", ".a.md.swp", ".a.md.swo", "a.md~", ".#a.md", "#a.md#", ".~lock.a.odt#", "x.lock",
-        "poetry.lock", "package-lock.json", "pnpm-lock.yaml", "go.sum", "film.part", "film.crdownload", ".DS_Store",
-        "app.min.js", "Thumbs.db",
+        "poetry.lock", "package-lock.json", "pnpm-lock.yaml", "go.sum", "film.part", "film.crdownload",
+        ".DS_Store", "app.min.js", "Thumbs.db",
     ],
 )  # fmt: skip
 def test_f10_temporary_and_lock_files_are_skipped_and_said(tmp_path: Path, path: str) -> None:
