@@ -38,6 +38,7 @@ __all__ = [
     "Scope",
     "ScopeValue",
     "State",
+    "SyncPlan",
     "SyncReport",
     "SyncRun",
     "Track",
@@ -345,7 +346,10 @@ class ExportReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """What one sync did, as the ``--json`` of the command line gives it."""
+    """What one sync did, as the ``--json`` of the command line gives it.
+
+    waiting: files left for the next sync because the cap of calls was reached.
+    """
 
     workspace: str
     added: tuple[str, ...] = ()
@@ -355,6 +359,7 @@ class SyncReport:
     unchanged: int = 0
     skipped: tuple[FileProblem, ...] = ()
     failed: tuple[FileProblem, ...] = ()
+    waiting: tuple[str, ...] = ()
     pages: PageChanges = PageChanges()
     usage: Usage = Usage()
     vectors_missing: int = 0
@@ -381,6 +386,7 @@ class SyncReport:
             "unchanged": self.unchanged,
             "skipped": [problem.to_dict() for problem in self.skipped],
             "failed": [problem.to_dict() for problem in self.failed],
+            "waiting": list(self.waiting),
             "pages": self.pages.to_dict(),
             "calls": self.usage.calls,
             "tokens": {"prompt": self.usage.prompt_tokens, "completion": self.usage.completion_tokens},
@@ -393,12 +399,6 @@ class SyncReport:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncRun:
-    """The stored record of one sync. Once ended it names no page, path or text but those of files now failed."""
-
-    id: str
-    workspace_id: str
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetReceipt:
     """What was forgotten, or with ``dry_run`` what would be. Only a dry run quotes anything.
@@ -458,6 +458,12 @@ class SyncPlan:
         return {"schema": 1, "dry_run": True, **_plain(self), "moved": moved}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncRun:
+    """The stored record of one sync. Once ended it names no page, path or text but those of files now failed."""
+
+    id: str
+    workspace_id: str
     state: str
     started_at: datetime
     ended_at: datetime | None = None

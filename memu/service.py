@@ -34,6 +34,7 @@ from memu.records import (
     Listing,
     RetrieveResult,
     Scope,
+    SyncPlan,
     SyncReport,
     Track,
     Workspace,
@@ -50,7 +51,6 @@ from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
 if TYPE_CHECKING:
     from memu.export.workflow import Exporter
     from memu.memorize.forget.errand import Forgetter
-    from memu.memorize.plan import Planner
 from memu.memorize.states import SyncState
 
 __all__ = ["MemoryService"]
@@ -161,6 +161,8 @@ class MemoryService:
         name: str | None = None,
         allow_empty: bool = False,
         wait: bool = False,
+        retry_failed: bool = False,
+        max_calls: int | None = None,
     ) -> SyncReport:
         """Sync a folder: remember what is new, forget what is gone, settle and export the pages.
 
@@ -169,6 +171,8 @@ class MemoryService:
             name: know the workspace by this name, wherever it lies.
             allow_empty: accept that a folder whose sources are stored has become empty.
             wait: wait for another sync of the same folder instead of raising BusyError.
+            retry_failed: try failed files again now, not when they are due.
+            max_calls: stop asking models and encoders after so many calls; the next sync goes on.
 
         Raises:
             RootError: the folder is missing, unreadable, suddenly empty, or overlaps another workspace.
@@ -176,8 +180,48 @@ class MemoryService:
         """
         from memu.memorize.states import SyncState
 
-        state = SyncState(scope=self._scope(user), folder=Path(folder), name=name, allow_empty=allow_empty)
+        state = SyncState(
+            scope=self._scope(user),
+            folder=Path(folder),
+            name=name,
+            allow_empty=allow_empty,
+            retry_failed=retry_failed,
+            max_calls=max_calls,
+        )
         return await self._sync(state, wait=wait)
+
+    async def plan_workspace(
+        self,
+        folder: Path | str,
+        *,
+        user: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        allow_empty: bool = False,
+        retry_failed: bool = False,
+    ) -> SyncPlan:
+        """What ``memorize_workspace`` would do now; nothing is written.
+
+        Raises:
+            RootError, EncoderMismatch: as the sync itself would.
+        """
+        from memu.memorize.plan import Planner
+
+        planner = Planner(
+            self._database,
+            self._encoder,
+            self._extractor.name,
+            (self._out,) if self._out else (),
+            self._settings.max_file_bytes,
+        )
+        return await planner.plan(
+            SyncState(
+                scope=self._scope(user),
+                folder=Path(folder),
+                name=name,
+                allow_empty=allow_empty,
+                retry_failed=retry_failed,
+            )
+        )
 
     async def memorize(self, path: Path | str, *, user: Mapping[str, Any] | None = None) -> SyncReport:
         """Sync one file or folder of a workspace; of none, its parent becomes one in which nothing is forgotten.
@@ -287,51 +331,6 @@ class MemoryService:
             await FoldPages(self._database, self._carrier, self._settings.concurrency).fold(scope)
         await self._export(scope, Path(workspace.root))
 
-    def workflow(self, name: str) -> Workflow[Any]:
-        """The workflow of this name, as it runs.
-
-        Raises:
-            ConfigurationError: there is none.
-        """
-        try:
-            return self._carrier.workflows[name]
-        except KeyError:
-            raise ConfigurationError(
-                f"No workflow is called {name!r}; there are: {', '.join(self.workflow_names)}."
-            ) from None
-
-    @property
-    def workflow_names(self) -> tuple[str, ...]:
-        """The names of all workflows, the frame first."""
-        return self._carrier.workflows.names
-
-    def _make_write(self) -> Mapping[str, Workflow[Any]]:
-        from memu.memorize.workflows import Collaborators, write_workflows
-
-        return write_workflows(
-            Collaborators(
-                database=self._database,
-                extractor=self._extractor,
-                encoder=self._encoder,
-                carry=self._carrier,
-                export=self._export,
-                outputs=(self._out,) if self._out else (),
-                max_file_bytes=self._settings.max_file_bytes,
-                concurrency=self._settings.concurrency,
-            )
-        )
-
-    def _make_export(self) -> Mapping[str, Workflow[Any]]:
-        from memu.export.workflow import export_workflow
-
-        return {"export": export_workflow(self._database, read_copy=self._read_copy)}
-
-    def _make_retrieve(self) -> Mapping[str, Workflow[Any]]:
-        from memu.retrieve.workflow import retrieve_workflow
-
-        return {"retrieve": retrieve_workflow(self._database, self._encoder)}
-
-    async def _sync(self, state: SyncState, *, wait: bool) -> SyncReport:
     async def forget(
         self,
         reference: str | None = None,
@@ -373,6 +372,63 @@ class MemoryService:
             await self._database.compact()
         return replace(receipt, purged=purge and not dry_run)
 
+    def workflow(self, name: str) -> Workflow[Any]:
+        """The workflow of this name, as it runs.
+
+        Raises:
+            ConfigurationError: there is none.
+        """
+        try:
+            return self._carrier.workflows[name]
+        except KeyError:
+            raise ConfigurationError(
+                f"No workflow is called {name!r}; there are: {', '.join(self.workflow_names)}."
+            ) from None
+
+    @property
+    def workflow_names(self) -> tuple[str, ...]:
+        """The names of all workflows, the frame first."""
+        return self._carrier.workflows.names
+
+    def _forgetter(self) -> Forgetter:
+        from memu.memorize.forget.errand import Forgetter
+
+        return Forgetter(
+            database=self._database,
+            carry=self._carrier,
+            lock_name=_lock_name,
+            export=self._export_again,
+            withdraw=self._withdraw,
+            concurrency=self._settings.concurrency,
+        )
+
+    def _make_write(self) -> Mapping[str, Workflow[Any]]:
+        from memu.memorize.workflows import Collaborators, write_workflows
+
+        return write_workflows(
+            Collaborators(
+                database=self._database,
+                extractor=self._extractor,
+                encoder=self._encoder,
+                carry=self._carrier,
+                export=self._export,
+                outputs=(self._out,) if self._out else (),
+                max_file_bytes=self._settings.max_file_bytes,
+                concurrency=self._settings.concurrency,
+            )
+        )
+
+    def _make_export(self) -> Mapping[str, Workflow[Any]]:
+        from memu.export.workflow import export_workflow
+
+        return {"export": export_workflow(self._database, read_copy=self._read_copy)}
+
+    def _make_retrieve(self) -> Mapping[str, Workflow[Any]]:
+        from memu.retrieve.workflow import retrieve_workflow
+
+        return {"retrieve": retrieve_workflow(self._database, self._encoder)}
+
+    async def _sync(self, state: SyncState, *, wait: bool) -> SyncReport:
         name = _lock_name(state.scope, str(state.folder.expanduser().resolve()))
         async with self._database.lock(name, wait_seconds=None if wait else 0):
             done = await self._carrier("sync", state)
@@ -391,18 +447,6 @@ class MemoryService:
             resources=self._settings.resources,
         )
 
-    def _forgetter(self) -> Forgetter:
-        from memu.memorize.forget.errand import Forgetter
-
-        return Forgetter(
-            database=self._database,
-            carry=self._carrier,
-            lock_name=_lock_name,
-            export=self._export_again,
-            withdraw=self._withdraw,
-            concurrency=self._settings.concurrency,
-        )
-
     async def _export(self, scope: Scope, root: Path) -> ExportReport:
         """Publish the scope's tree where it belongs for a workspace at ``root``."""
         out = self._out
@@ -410,6 +454,21 @@ class MemoryService:
             out = _private_folder(self._database.url) or root / STORE_FOLDER
             await asyncio.to_thread(ensure_private, out)
         return await self._exporter().export(scope, out)
+
+    async def _export_again(self, scope: Scope) -> tuple[ExportReport, ...]:
+        """Bring every tree of the scope up to date that is still there."""
+        exporter = self._exporter()
+        return tuple([await exporter.export(scope, tree.parent) for tree in await self._trees(scope)])
+
+    async def _withdraw(self, scope: Scope) -> tuple[ExportReport, ...]:
+        """Remove every tree of the scope, as far as it is memu's."""
+        exporter = self._exporter()
+        return tuple([await exporter.withdraw(scope, tree) for tree in await self._trees(scope)])
+
+    async def _trees(self, scope: Scope) -> list[Path]:
+        known = await self._database.read(lambda session: session.within(scope).publications.list())
+        trees = [Path(publication.tree) for publication in known]
+        return [tree for tree in trees if await asyncio.to_thread(tree.is_dir)]
 
     async def _find_out(self, scope: Scope) -> Path:
         if self._out is not None:
@@ -456,21 +515,6 @@ class MemoryService:
 def _default_store(folder: Path | None) -> str | URL:
     if folder is None:
         return URL.create("sqlite", database=str(locate_store(Path.cwd())))
-    async def _export_again(self, scope: Scope) -> tuple[ExportReport, ...]:
-        """Bring every tree of the scope up to date that is still there."""
-        exporter = self._exporter()
-        return tuple([await exporter.export(scope, tree.parent) for tree in await self._trees(scope)])
-
-    async def _withdraw(self, scope: Scope) -> tuple[ExportReport, ...]:
-        """Remove every tree of the scope, as far as it is memu's."""
-        exporter = self._exporter()
-        return tuple([await exporter.withdraw(scope, tree) for tree in await self._trees(scope)])
-
-    async def _trees(self, scope: Scope) -> list[Path]:
-        known = await self._database.read(lambda session: session.within(scope).publications.list())
-        trees = [Path(publication.tree) for publication in known]
-        return [tree for tree in trees if await asyncio.to_thread(tree.is_dir)]
-
     root = folder.expanduser().resolve()
     if not root.is_dir():
         raise RootError(f"{folder}: there is no such folder; nothing was changed.")

@@ -25,6 +25,7 @@ from memu.records import (
     Layer,
     Listing,
     RetrieveResult,
+    SyncPlan,
     SyncReport,
     Track,
     Workspace,
@@ -77,10 +78,36 @@ class MemoryService:
         name: str | None = None,
         allow_empty: bool = False,
         wait: bool = False,
+        retry_failed: bool = False,
+        max_calls: int | None = None,
     ) -> SyncReport:
         """See :meth:`memu.MemoryService.memorize_workspace`."""
         return self._run(
-            self._service.memorize_workspace(folder, user=user, name=name, allow_empty=allow_empty, wait=wait)
+            self._service.memorize_workspace(
+                folder,
+                user=user,
+                name=name,
+                allow_empty=allow_empty,
+                wait=wait,
+                retry_failed=retry_failed,
+                max_calls=max_calls,
+            )
+        )
+
+    def plan_workspace(
+        self,
+        folder: Path | str,
+        *,
+        user: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        allow_empty: bool = False,
+        retry_failed: bool = False,
+    ) -> SyncPlan:
+        """See :meth:`memu.MemoryService.plan_workspace`."""
+        return self._run(
+            self._service.plan_workspace(
+                folder, user=user, name=name, allow_empty=allow_empty, retry_failed=retry_failed
+            )
         )
 
     def memorize(self, path: Path | str, *, user: Mapping[str, Any] | None = None) -> SyncReport:
@@ -139,6 +166,10 @@ class MemoryService:
         """See :meth:`memu.MemoryService.remove_workspace`."""
         self._run(self._service.remove_workspace(reference, user=user))
 
+    def forget(self, reference: str | None = None, **options: Any) -> ForgetReceipt:
+        """See :meth:`memu.MemoryService.forget`."""
+        return self._run(self._service.forget(reference, **options))
+
     def workflow(self, name: str) -> Workflow[Any]:
         """See :meth:`memu.MemoryService.workflow`."""
         return self._service.workflow(name)
@@ -156,7 +187,3 @@ class MemoryService:
             # A Ctrl-C here must stop the work too, not only the wait for it.
             future.cancel()
             raise
-    def forget(self, reference: str | None = None, **options: Any) -> ForgetReceipt:
-        """See :meth:`memu.MemoryService.forget`."""
-        return self._run(self._service.forget(reference, **options))
-

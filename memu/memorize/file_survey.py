@@ -22,7 +22,7 @@ from memu.memorize.retries import is_due
 from memu.memorize.roots import settle_root
 from memu.memorize.states import SyncState
 from memu.providers.protocols import Encoder
-from memu.records import Kind, Resource, State, SyncRun, Workspace
+from memu.records import Kind, Resource, Scope, State, SyncRun, Workspace
 from memu.storage.database import Database
 from memu.storage.engine import store_path
 from memu.storage.repository import Repository
@@ -31,13 +31,15 @@ from memu.storage.session import Session
 
 __all__ = [
     "CompareFiles",
+    "NamedFolder",
     "OpenWorkspace",
     "ScanFolder",
     "SettleFiles",
+    "find_workspace",
     "new_resource",
+    "remove_sources",
     "remove_workspace",
     "work_of",
-    "remove_sources",
 ]
 
 
@@ -54,26 +56,55 @@ class OpenWorkspace:
     extractor: str
 
     async def __call__(self, state: SyncState) -> SyncState:
-        root = await asyncio.to_thread(_real_folder, state.folder)
-        name = state.name or (await asyncio.to_thread(read_project_file, root)).workspace
-        store = store_path(self.database.url)
-        holds_store = store is not None and root in store.resolve().parents
+        named = await _look_at(self.database, state)
 
         def work(session: Session) -> tuple[Workspace, SyncRun]:
-            if self.encoder is not None:
-                session.encoders.check(self.encoder.identity)
+            workspace = _settle(session, state.scope, named, self.encoder)
             repository = session.within(state.scope)
-            known = repository.workspaces.list()
-            settled = settle_root(known, root, name, exists=_is_folder, holds_store=holds_store)
-            workspace = settled.workspace
             if workspace is None:
-                workspace = repository.workspaces.add(name=name, root=str(root))
+                workspace = repository.workspaces.add(name=named.name, root=str(named.root))
             repository.workspaces.save(workspace)
             encoder = self.encoder.identity.name if self.encoder else None
             return workspace, repository.runs.start(workspace.id, extractor=self.extractor, encoder=encoder)
 
         workspace, run = await self.database.write(work)
-        return replace(state, folder=root, name=workspace.name, workspace=workspace, run_id=run.id)
+        return replace(state, folder=named.root, name=workspace.name, workspace=workspace, run_id=run.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedFolder:
+    """A folder's real path, the name it is to be known by, and the workspace that it is, if it is one."""
+
+    root: Path
+    name: str | None
+    holds_store: bool
+    workspace: Workspace | None = None
+
+
+async def find_workspace(database: Database, state: SyncState, encoder: Encoder | None) -> NamedFolder:
+    """What ``OpenWorkspace`` would open; nothing is written.
+
+    Raises:
+        RootError, EncoderMismatch: as the sync itself would.
+    """
+    named = await _look_at(database, state)
+    workspace = await database.read(lambda session: _settle(session, state.scope, named, encoder))
+    return replace(named, workspace=workspace, name=workspace.name if workspace else named.name)
+
+
+async def _look_at(database: Database, state: SyncState) -> NamedFolder:
+    root = await asyncio.to_thread(_real_folder, state.folder)
+    name = state.name or (await asyncio.to_thread(read_project_file, root)).workspace
+    store = store_path(database.url)
+    return NamedFolder(root=root, name=name, holds_store=store is not None and root in store.resolve().parents)
+
+
+def _settle(session: Session, scope: Scope, named: NamedFolder, encoder: Encoder | None) -> Workspace | None:
+    if encoder is not None:
+        session.encoders.check(encoder.identity)
+    known = session.within(scope).workspaces.list()
+    settled = settle_root(known, named.root, named.name, exists=_is_folder, holds_store=named.holds_store)
+    return settled.workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +143,7 @@ class CompareFiles:
         known = {path: _to_known(row) for path, row in rows.items()}
 
         def due(path: str, _known: KnownFile) -> bool:
-            return is_due(rows[path].attempts, rows[path].tried_at, began)
+            return state.retry_failed or is_due(rows[path].attempts, rows[path].tried_at, began)
 
         compared = await asyncio.to_thread(
             diff,

@@ -60,11 +60,19 @@ class MemorizeFiles:
 
     async def __call__(self, state: SyncState) -> SyncState:
         assert state.diff is not None
-        outcomes = await _each(work_of(state.diff), self.concurrency, partial(self._memorize, state))
-        usage = state.usage
-        for outcome in outcomes:
-            usage += outcome.usage
-        return replace(state, outcomes=outcomes, usage=usage)
+        spent = state.usage
+
+        async def one(file: FoundFile) -> Outcome:
+            nonlocal spent
+            if state.max_calls is not None and spent.calls >= state.max_calls:
+                return Outcome(path=file.path, state=State.PENDING, reason="the cap of calls was reached")
+            outcome = await self._memorize(state, file)
+            spent += outcome.usage
+            return outcome
+
+        files = work_of(state.diff)
+        outcomes = await _each(files, self.concurrency, one)
+        return replace(state, outcomes=outcomes, usage=spent)
 
     async def _memorize(self, state: SyncState, file: FoundFile) -> Outcome:
         workspace, began = state.workspace, state.began
@@ -159,7 +167,8 @@ class EmbedScope:
     carry: Carry
 
     async def __call__(self, state: SyncState) -> SyncState:
-        done = await self.carry("embed", EmbedState(scope=state.scope))
+        left = None if state.max_calls is None else max(0, state.max_calls - state.usage.calls)
+        done = await self.carry("embed", EmbedState(scope=state.scope, max_calls=left))
         return replace(state, usage=state.usage + done.usage, vectors_missing=done.missing, degraded=done.degraded)
 
 
@@ -252,6 +261,7 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
         unchanged=compared.unchanged + len(compared.restated),
         skipped=tuple(skipped[path] for path in sorted(skipped)),
         failed=tuple(failed[path] for path in sorted(failed)),
+        waiting=tuple(outcome.path for outcome in state.outcomes if outcome.state is State.PENDING),
         pages=state.pages,
         usage=state.usage,
         vectors_missing=state.vectors_missing,
@@ -278,4 +288,6 @@ def _ended(run: SyncRun, report: SyncReport) -> SyncRun:
         "pages_changed": len(report.pages.changed),
         "pages_removed": len(report.pages.removed),
     }
-    return replace(run, state="done" if report.ok else "partial", counts=counts, failed=report.failed)
+    return replace(
+        run, state="done" if report.ok and not report.waiting else "partial", counts=counts, failed=report.failed
+    )

@@ -50,6 +50,8 @@ class SyncState:
 
     only: a stored path; the sync looks at this file or folder and leaves the rest alone.
     removals: whether files that are gone are forgotten.
+    retry_failed: whether failed files are tried again before they are due.
+    max_calls: how many model and encoder calls may be made; what is left is done by the next sync.
     began: when the scan began; what it saw is not newer.
     """
 
@@ -59,6 +61,8 @@ class SyncState:
     allow_empty: bool = False
     only: str | None = None
     removals: bool = True
+    retry_failed: bool = False
+    max_calls: int | None = None
     workspace: Workspace | None = None
     run_id: str = ""
     began: datetime | None = None
@@ -92,11 +96,11 @@ class MemorizeState:
     language: str | None = None
     candidates: tuple[Candidate, ...] = ()
     passages: tuple[Passage, ...] = ()
+    forgotten: Forgotten = Forgotten()
     outcome: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-    forgotten: Forgotten = Forgotten()
 class AssignState:
     """The pages of one workspace's entries, settled over all its sources.
 
@@ -133,9 +137,10 @@ class FoldState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedState:
-    """Vectors for the passages of one scope that have none."""
+    """Vectors for the passages of one scope that have none; at most ``max_calls`` calls are made."""
 
     scope: Scope
+    max_calls: int | None = None
     usage: Usage = Usage()
     missing: int = 0
     degraded: str | None = None

@@ -35,6 +35,8 @@ class EmbedPassages:
         encoder, usage, after = self.encoder, state.usage, None
         encoder_id = await self._find(encoder)
         while batch := await self._load(state, encoder_id, after):
+            if state.max_calls is not None and usage.calls >= state.max_calls:
+                return replace(state, usage=usage, degraded="stopped at the cap of calls; the next sync goes on")
             try:
                 vectors = await encoder.encode([passage_text(passage) for passage in batch])
             except ProviderError as error:

@@ -68,7 +68,7 @@ def _sync(parts: Collaborators) -> Workflow[SyncState]:
     return Workflow(
         "sync",
         SyncState,
-        ["scope", "folder", "name", "allow_empty", "only", "removals"],
+        ["scope", "folder", "name", "allow_empty", "only", "removals", "retry_failed", "max_calls"],
         [
             Step(
                 "open",
@@ -81,19 +81,27 @@ def _sync(parts: Collaborators) -> Workflow[SyncState]:
             Step(
                 "diff",
                 CompareFiles(database),
-                ["scope", "folder", "allow_empty", "only", "removals", "workspace", "began", "scan"],
+                [
+                    *("scope", "folder", "allow_empty", "only", "removals", "retry_failed"),
+                    *("workspace", "began", "scan"),
+                ],
                 ["diff"],
             ),
             Step("settle", SettleFiles(database), ["scope", "workspace", "began", "scan", "diff"], []),
             Step(
                 "memorize",
                 MemorizeFiles(database, parts.carry, parts.concurrency),
-                ["scope", "folder", "workspace", "began", "diff"],
+                ["scope", "folder", "max_calls", "workspace", "began", "diff"],
                 ["outcomes", "usage"],
             ),
             Step("assign", AssignPages(database, parts.carry), ["scope", "workspace"], []),
             Step("fold", FoldPages(database, parts.carry, parts.concurrency), ["scope"], ["pages"]),
-            Step("embed", EmbedScope(parts.carry), ["scope"], ["usage", "vectors_missing", "degraded"]),
+            Step(
+                "embed",
+                EmbedScope(parts.carry),
+                ["scope", "max_calls", "usage"],
+                ["usage", "vectors_missing", "degraded"],
+            ),
             Step("export", ExportTree(parts.export), ["scope", "folder"], ["export"]),
             Step(
                 "report",
@@ -121,6 +129,12 @@ def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
                 ["file", "text", "redactions", "skipped"],
                 ["text", "redactions", "document", "language", "passages"],
             ),
+            Step(
+                "forget",
+                CutForgotten(parts.database),
+                ["scope", "file", "content_hash", "language", "document"],
+                ["skipped", "document", "passages", "forgotten"],
+            ),
             Step("extract", Extract(parts.extractor), ["file", "document"], ["candidates"]),
             Step(
                 "commit",
@@ -132,12 +146,6 @@ def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
                 ["outcome"],
             ),
         ],
-            Step(
-                "forget",
-                CutForgotten(parts.database),
-                ["scope", "file", "content_hash", "language", "document"],
-                ["skipped", "document", "passages", "forgotten"],
-            ),
     )
 
 
@@ -187,9 +195,14 @@ def _embed(parts: Collaborators) -> Workflow[EmbedState]:
     return Workflow(
         "embed",
         EmbedState,
-        ["scope"],
+        ["scope", "max_calls"],
         [
-            Step("encode", EmbedPassages(parts.database, parts.encoder), ["scope"], ["usage", "degraded"]),
+            Step(
+                "encode",
+                EmbedPassages(parts.database, parts.encoder),
+                ["scope", "max_calls"],
+                ["usage", "degraded"],
+            ),
             Step("count", CountMissing(parts.database, parts.encoder), ["scope"], ["missing"]),
         ],
     )
