@@ -51,7 +51,7 @@ from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
 if TYPE_CHECKING:
     from memu.export.workflow import Exporter
     from memu.memorize.forget.errand import Forgetter
-from memu.memorize.states import SyncState
+    from memu.memorize.states import SyncState
 
 __all__ = ["MemoryService"]
 
