@@ -205,6 +205,7 @@ class MemoryService:
             RootError, EncoderMismatch: as the sync itself would.
         """
         from memu.memorize.plan import Planner
+        from memu.memorize.states import SyncState
 
         planner = Planner(
             self._database,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from memu.cli.output import Line
-from memu.records import FileProblem, SyncReport
+from memu.records import FileProblem, SyncPlan, SyncReport
 
-__all__ = ["SHOWN_AT_MOST", "describe_sync", "grouped_problems"]
+__all__ = ["SHOWN_AT_MOST", "describe_plan", "describe_sync", "grouped_problems"]
 
 SHOWN_AT_MOST = 12
 """Names shown of one sort; ``--json`` has all."""
@@ -20,6 +20,8 @@ def describe_sync(report: SyncReport) -> Iterator[Line]:
     yield from _pages(report)
     yield from _problems("skipped", report.skipped, "yellow")
     yield from _problems("failed", report.failed, "red")
+    if report.waiting:
+        yield f"{len(report.waiting)} files wait for the next sync: the cap of calls was reached", "yellow"
     if report.redactions:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(report.redactions.items()))
         count = sum(report.redactions.values())
@@ -31,6 +33,27 @@ def describe_sync(report: SyncReport) -> Iterator[Line]:
     if report.export:
         yield from _kept(report.export.kept)
         yield f"pages lie in {report.export.tree}", ""
+
+
+def describe_plan(plan: SyncPlan) -> Iterator[Line]:
+    """What a sync would do."""
+    yield f"extractor {plan.extractor} · encoder {plan.encoder or 'none (words only)'}", "dim"
+    yield f"{plan.workspace}: a sync would find {plan.unchanged} unchanged; nothing was written", "bold"
+    yield from _listed("added", plan.added, "+ ", "green")
+    yield from _listed("modified", plan.modified, "~ ", "cyan")
+    yield from _listed("tried again", plan.retried, "~ ", "cyan")
+    yield from _listed("moved", [f"{old} → {new}" for old, new in plan.moved], "→ ", "cyan")
+    yield from _listed("deleted", plan.deleted, "- ", "red")
+    yield from _listed("pages touched", plan.pages, "~ ", "cyan")
+    yield from _problems("skipped", plan.skipped, "yellow")
+    yield from _problems("failed", plan.failed, "red")
+    yield f"about {plan.encoder_texts} texts to encode, {plan.model_calls} model calls", ""
+
+
+def _listed(what: str, names: Sequence[str], mark: str, style: str) -> Iterator[Line]:
+    if names:
+        yield f"{len(names)} {what}", "bold"
+        yield from _names(names, mark, style)
 
 
 def grouped_problems(problems: Iterable[FileProblem]) -> dict[str, list[str]]:

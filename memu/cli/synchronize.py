@@ -9,7 +9,7 @@ import click
 
 from memu.cli.options import Common, common_options
 from memu.cli.output import print_lines, print_notice, write_json
-from memu.records import SyncReport
+from memu.records import SyncPlan, SyncReport
 
 __all__ = ["PARTIAL", "memorize_workspace"]
 
@@ -21,20 +21,54 @@ PARTIAL = 1
 @click.option("--workspace", "name", metavar="NAME", help="Know the workspace by this name, wherever it lies.")
 @click.option("--allow-empty", is_flag=True, help="Accept a folder that has become empty: forget its sources.")
 @click.option("--wait", is_flag=True, help="Wait for another sync of this workspace instead of ending busy.")
+@click.option("--retry-failed", is_flag=True, help="Try failed files again now, not when they are due.")
+@click.option(
+    "--max-calls",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Ask models and encoders at most N times; the next sync goes on.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what a sync would do, and write nothing.")
 @common_options
-def memorize_workspace(folder: Path, name: str | None, allow_empty: bool, wait: bool, common: Common) -> int:
+def memorize_workspace(
+    folder: Path,
+    name: str | None,
+    allow_empty: bool,
+    wait: bool,
+    retry_failed: bool,
+    max_calls: int | None,
+    dry_run: bool,
+    common: Common,
+) -> int:
     """Sync FOLDER: remember what is new, forget what is gone, export the pages.
 
     Exit code 1 means that some files failed; they are listed, and tried again by the next sync.
     """
     from memu.cli.progress import sync_progress
-    from memu.cli.report import describe_sync
+    from memu.cli.report import describe_plan, describe_sync
+
+    async def plan() -> SyncPlan:
+        async with common.open_service(folder) as memu:
+            return await memu.plan_workspace(
+                folder, user=common.user, name=name, allow_empty=allow_empty, retry_failed=retry_failed
+            )
+
+    if dry_run:
+        planned = asyncio.run(plan())
+        write_json(planned.to_dict()) if common.as_json else print_lines(describe_plan(planned))
+        return 0
 
     async def sync() -> SyncReport:
         with sync_progress(quiet=common.quiet) as interceptors:
             async with common.open_service(folder, interceptors) as memu:
                 return await memu.memorize_workspace(
-                    folder, user=common.user, name=name, allow_empty=allow_empty, wait=wait
+                    folder,
+                    user=common.user,
+                    name=name,
+                    allow_empty=allow_empty,
+                    wait=wait,
+                    retry_failed=retry_failed,
+                    max_calls=max_calls,
                 )
 
     report = asyncio.run(sync())

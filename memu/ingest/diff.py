@@ -148,7 +148,8 @@ class _Comparison:
     def judge(self, file: FoundFile, known: KnownFile) -> str:
         stands = file.size == known.size and file.mtime_ns == known.mtime_ns
         racy = known.mtime_ns >= known.seen_ns - self._window_ns
-        if (not stands or racy) and self.hash(file.path) != known.content_hash:
+        # A file that cannot be read has no hash, as its row has none: it is changed only if it had one.
+        if (not stands or racy) and (self.hash(file.path) or "") != known.content_hash:
             return "modified"
         if self.due(file.path, known):
             return "again"

@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from memu.errors import BusyError, ConfigurationError, MemuError, StoreError
+from memu.errors import BusyError, ConfigurationError, MemuError, ReadError, StoreError
+from memu.ingest.paths import hash_source
 from memu.ingest.scan import FoundFile
 from memu.memorize.file_survey import new_resource, work_of
 from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, Outcome, SyncState
@@ -97,12 +98,15 @@ class MemorizeFiles:
     async def _record_failure(
         self, scope: Scope, workspace: Workspace, file: FoundFile, reason: str, began: datetime
     ) -> Outcome:
+        content_hash = await asyncio.to_thread(_hash, Path(workspace.root), file.path)
+
         def work(session: Session) -> None:
             resources = session.within(scope).resources
             known = resources.by_path(workspace.id, file.path) or new_resource(workspace.id, file)
             resources.save(
                 replace(
                     known,
+                    content_hash=content_hash,
                     size=file.size,
                     mtime_ns=file.mtime_ns,
                     state=State.FAILED,
@@ -228,6 +232,14 @@ async def _each(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _hash(root: Path, path: str) -> str:
+    """The hash of what failed, so that it is tried again when it is due and not at each look; "" if unreadable."""
+    try:
+        return hash_source(root, path)
+    except ReadError:
+        return ""
 
 
 def _gather_changes(folded: Sequence[FoldState]) -> PageChanges:

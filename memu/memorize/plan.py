@@ -1,0 +1,92 @@
+"""What a sync would do, found by its own first steps and nothing written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from memu.ingest.diff import Diff
+from memu.memorize.file_survey import CompareFiles, ScanFolder, find_workspace, work_of
+from memu.memorize.forget.steps import PassOverForgotten
+from memu.memorize.states import SyncState
+from memu.providers.protocols import Encoder
+from memu.records import SyncPlan, Workspace
+from memu.storage.database import Database
+from memu.storage.repository import Repository
+from memu.storage.session import Session
+
+__all__ = ["Planner"]
+
+# Seen on notes and documents: one passage or entry for about so many bytes of a source.
+_BYTES_PER_TEXT = 330
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Runs the read-only steps of a sync and says what would follow."""
+
+    database: Database
+    encoder: Encoder | None
+    extractor: str
+    outputs: tuple[Path, ...]
+    max_file_bytes: int
+
+    async def plan(self, state: SyncState) -> SyncPlan:
+        """What a sync of ``state.folder`` would do now.
+
+        Raises:
+            RootError, EncoderMismatch: as the sync itself would.
+        """
+        found = await find_workspace(self.database, state, self.encoder)
+        # A folder that was never synced has no rows; any id that no workspace bears stands for it.
+        workspace = found.workspace or Workspace(id="", name=found.name, root=str(found.root))
+        state = replace(state, folder=found.root, name=found.name, workspace=workspace)
+        state = await ScanFolder(self.outputs, self.max_file_bytes)(state)
+        state = await PassOverForgotten(self.database)(state)
+        state = await CompareFiles(self.database)(state)
+        compared, scanned = state.diff, state.scan
+        assert compared is not None
+        assert scanned is not None
+        pages = await self.database.read(lambda session: _touched(session, state, workspace, compared))
+        work = work_of(compared)
+        texts = sum(max(1, file.size // _BYTES_PER_TEXT) for file in work) if self.encoder else 0
+        return SyncPlan(
+            workspace=workspace.name or workspace.root,
+            added=tuple(file.path for file in compared.added),
+            modified=tuple(file.path for file in compared.modified),
+            retried=tuple(file.path for file in compared.again),
+            moved=tuple((move.old, move.new.path) for move in compared.moved),
+            deleted=compared.deleted,
+            unchanged=compared.unchanged + len(compared.restated),
+            skipped=scanned.skipped,
+            failed=scanned.unlistable,
+            pages=pages,
+            encoder_texts=texts,
+            extractor=self.extractor,
+            encoder=self.encoder.identity.name if self.encoder else None,
+        )
+
+
+def _touched(session: Session, state: SyncState, workspace: Workspace, compared: Diff) -> tuple[str, ...]:
+    """The pages that rest on what changes or goes; pages that new text will join are known only afterwards."""
+    repository = session.within(state.scope)
+    changed = [
+        *compared.deleted,
+        *(file.path for file in compared.modified),
+        *(move.old for move in compared.moved),
+    ]
+    queued = {page.file_id for page in repository.queue.list()}
+    touched = queued | _pages_of(repository, workspace, changed)
+    names = {page.id: f"{page.track.value}/{page.name}" for page in repository.pages.list()}
+    return tuple(sorted(names[page] for page in touched if page in names))
+
+
+def _pages_of(repository: Repository, workspace: Workspace, paths: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for path in paths:
+        resource = repository.resources.by_path(workspace.id, path)
+        entries = repository.entries.of_resource(resource.id) if resource else ()
+        for pages in repository.pages.pages_of_entries([entry.id for entry in entries]).values():
+            found.update(pages)
+    return found

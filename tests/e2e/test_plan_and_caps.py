@@ -1,0 +1,130 @@
+"""F13, P5: a plan says what a sync would do and writes nothing; caps stop cleanly; failures are retried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from support.rows import dump_rows
+
+from memu import MemoryService
+from memu.errors import ProviderError, RootError
+from memu.ingest.document import Document
+from memu.memorize.candidate import Extraction
+from memu.memorize.extractors.policies import extract
+from memu.providers.fakes import HashingEncoder
+
+pytestmark = pytest.mark.e2e
+
+FILES = {
+    "a.md": "# Bridge\n\nThe bridge opens at noon on every market day.\n",
+    "b.md": "# Ferry\n\nThe ferry needs twelve minutes for the crossing.\n",
+    "c.md": "# Tunnel\n\nThe tunnel was closed after the flood.\n",
+}
+
+
+@dataclass
+class Failing:
+    """An extractor whose model fails on some files; it notes which it was asked for."""
+
+    paths: set[str]
+    name: str = "failing"
+    asked: list[str] = field(default_factory=list)
+
+    async def extract(self, document: Document, path: str) -> Extraction:
+        self.asked.append(path)
+        if path in self.paths:
+            raise ProviderError(f"The model did not answer for {path}.")
+        return extract(document, path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "work"
+    place.mkdir()
+    for name, text in FILES.items():
+        (place / name).write_text(text, encoding="utf-8")
+    return place
+
+
+async def test_f13_a_plan_lists_what_a_sync_would_do_and_writes_nothing(folder: Path) -> None:
+    store = folder / ".memu" / "memu.sqlite3"
+    async with MemoryService.open(folder=folder, encoder=HashingEncoder()) as memu:
+        first = await memu.plan_workspace(folder)
+        assert first.added == ("a.md", "b.md", "c.md")
+        assert first.encoder_texts >= 3
+        assert await memu.list_workspaces() == ()
+        await memu.memorize_workspace(folder)
+        (folder / "a.md").write_text(FILES["a.md"].replace("noon", "dawn"), encoding="utf-8")
+        (folder / "b.md").rename(folder / "ferry.md")
+        (folder / "c.md").unlink()
+        (folder / "d.md").write_text("# Road\n\nThe road is wide.\n", encoding="utf-8")
+        before = dump_rows(store)
+        plan = await memu.plan_workspace(folder)
+        assert dump_rows(store) == before
+        assert (plan.added, plan.modified, plan.deleted) == (("d.md",), ("a.md",), ("c.md",))
+        assert plan.moved == (("b.md", "ferry.md"),)
+        assert plan.pages == ("memory/General",)
+        assert plan.model_calls == 0
+        report = await memu.memorize_workspace(folder)
+    assert (report.added, report.modified, report.moved, report.deleted) == (
+        plan.added,
+        plan.modified,
+        plan.moved,
+        plan.deleted,
+    )
+
+
+async def test_a_plan_refuses_what_the_sync_would_refuse(folder: Path) -> None:
+    async with MemoryService.open(folder=folder, encoder=None) as memu:
+        await memu.memorize_workspace(folder)
+        for name in FILES:
+            (folder / name).unlink()
+        with pytest.raises(RootError, match="--allow-empty"):
+            await memu.plan_workspace(folder)
+        assert (await memu.plan_workspace(folder, allow_empty=True)).deleted == tuple(sorted(FILES))
+
+
+async def test_f1_one_failing_file_stops_no_other_and_only_it_is_tried_again(folder: Path) -> None:
+    extractor = Failing({"b.md"})
+    async with MemoryService.open(folder=folder, encoder=None, extractor=extractor) as memu:
+        report = await memu.memorize_workspace(folder)
+        assert [(problem.path, problem.reason) for problem in report.failed] == [
+            ("b.md", "The model did not answer for b.md.")
+        ]
+        assert not report.ok
+        assert sorted(entry.path or "" for entry in await memu.list_entries()) == ["a.md", "c.md"]
+        extractor.asked.clear()
+        extractor.paths.clear()
+        again = await memu.memorize_workspace(folder)
+        assert (extractor.asked, again.failed, again.unchanged) == (["b.md"], (), 2)
+        assert len(await memu.list_entries()) == 3
+
+
+async def test_p5_retries_keep_growing_distance_unless_asked(folder: Path) -> None:
+    extractor = Failing({"b.md"})
+    async with MemoryService.open(folder=folder, encoder=None, extractor=extractor) as memu:
+        for _ in range(2):
+            await memu.memorize_workspace(folder)
+        extractor.asked.clear()
+        waiting = await memu.memorize_workspace(folder)
+        assert extractor.asked == []
+        assert [problem.path for problem in waiting.failed] == ["b.md"]
+        await memu.memorize_workspace(folder, retry_failed=True)
+        assert extractor.asked == ["b.md"]
+        (folder / "b.md").write_text(FILES["b.md"] + "\nIt is blue.\n", encoding="utf-8")
+        extractor.paths.clear()
+        assert (await memu.memorize_workspace(folder)).failed == ()
+
+
+async def test_a_cap_of_calls_stops_cleanly_and_the_next_sync_goes_on(folder: Path) -> None:
+    async with MemoryService.open(folder=folder, encoder=HashingEncoder()) as memu:
+        capped = await memu.memorize_workspace(folder, max_calls=0)
+        assert capped.usage.calls == 0
+        assert len(capped.added) == 3
+        # Nothing here needs a model, so with no call left the files wait; the next sync does them.
+        assert set(capped.waiting) == {"a.md", "b.md", "c.md"}
+        done = await memu.memorize_workspace(folder)
+        assert (done.waiting, done.vectors_missing) == ((), 0)
+        assert len(await memu.list_entries()) == 3
