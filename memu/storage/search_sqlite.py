@@ -1,4 +1,7 @@
-"""Search on SQLite: words by their ranking, cosine by numpy over the stored rows."""
+"""Search on SQLite: words by their ranking, cosine by numpy over the stored rows.
+
+It is right on any database; one that can compute distances itself has a faster way.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sqlalchemy import LargeBinary, type_coerce
+from sqlalchemy import ColumnElement, LargeBinary, type_coerce
 
 from memu.storage.conditions import findable, is_among, settle
 from memu.storage.scoped import Scoped
@@ -90,8 +93,9 @@ class SqliteSearch:
         """Passage ids and their vectors, shape (n, dimension); rows of another size are passed over."""
         import numpy as np
 
-        # As the bytes that they are: the column type would look at each one.
-        stored = type_coerce(passage_vector.c.vector, LargeBinary)
+        vector: ColumnElement[bytes] = passage_vector.c.vector
+        # SQLite holds bytes: take them as they are, where the column type would look at each.
+        stored = type_coerce(vector, LargeBinary) if self._connection.dialect.name == "sqlite" else vector
         statement = self._scoped.select(passage_vector.c.passage_id, stored, of=passage_vector).where(
             passage_vector.c.encoder_id == encoder_id
         )

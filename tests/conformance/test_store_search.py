@@ -343,7 +343,7 @@ class TestNearest:
         vectors = np.eye(4, dtype=np.float32)
         ids, encoder_id = self._fill(store, make, vectors)
         broken = [
-            VectorRow(passage_id=ids[0], vector=b"", scale=1.0),
+            VectorRow(passage_id=ids[0], vector=b"\x01", scale=1.0),
             VectorRow(passage_id=ids[1], vector=b"\x01\x02", scale=1.0),
             VectorRow(passage_id=ids[2], vector=b"\x00\x00\x00\x00", scale=1.0),
         ]
