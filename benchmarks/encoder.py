@@ -14,16 +14,16 @@ import time
 
 from memu.providers.embedded import EmbeddedEncoder
 
-_WORDS = (
+_SENTENCE = (
     "the release train leaves on Tuesday after we have checked that every job in the queue was retried and the "
     "locker answers again because a customer waits for a parcel which needs a new code before the box can open"
-).split()
+)
 
 
 def make_texts(count: int, words: int) -> list[str]:
     """Different texts of so many words, the same ones in every run."""
     rng = random.Random(words)
-    return [" ".join(rng.choices(_WORDS, k=words)) for _ in range(count)]
+    return [" ".join(rng.choices(_SENTENCE.split(), k=words)) for _ in range(count)]
 
 
 async def main() -> None:
