@@ -322,8 +322,8 @@ class MemoryService:
         Raises:
             NotFound: the scope has no such workspace. BusyError: a sync of it runs.
         """
-        from memu.memorize.file_survey import remove_workspace
         from memu.memorize.file_work import FoldPages
+        from memu.memorize.settlement import remove_workspace
 
         scope = self._scope(user)
         workspace = await self._find_workspace(scope, reference)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -30,48 +31,43 @@ PARTIAL = 1
 )
 @click.option("--dry-run", is_flag=True, help="Say what a sync would do, and write nothing.")
 @common_options
-def memorize_workspace(
-    folder: Path,
-    name: str | None,
-    allow_empty: bool,
-    wait: bool,
-    retry_failed: bool,
-    max_calls: int | None,
-    dry_run: bool,
-    common: Common,
-) -> int:
+def memorize_workspace(folder: Path, dry_run: bool, common: Common, **how: Any) -> int:
     """Sync FOLDER: remember what is new, forget what is gone, export the pages.
 
-    Exit code 1 means that some files failed; they are listed, and tried again by the next sync.
+    Exit code 1 means that some files failed; they are listed, and tried again by later syncs.
     """
-    from memu.cli.progress import sync_progress
-    from memu.cli.report import describe_plan, describe_sync
-
-    async def plan() -> SyncPlan:
-        async with common.open_service(folder) as memu:
-            return await memu.plan_workspace(
-                folder, user=common.user, name=name, allow_empty=allow_empty, retry_failed=retry_failed
-            )
-
     if dry_run:
-        planned = asyncio.run(plan())
-        write_json(planned.to_dict()) if common.as_json else print_lines(describe_plan(planned))
-        return 0
+        return _show_plan(asyncio.run(_plan(folder, common, how)), common)
+    return _show_report(asyncio.run(_sync(folder, common, how)), common)
 
-    async def sync() -> SyncReport:
-        with sync_progress(quiet=common.quiet) as interceptors:
-            async with common.open_service(folder, interceptors) as memu:
-                return await memu.memorize_workspace(
-                    folder,
-                    user=common.user,
-                    name=name,
-                    allow_empty=allow_empty,
-                    wait=wait,
-                    retry_failed=retry_failed,
-                    max_calls=max_calls,
-                )
 
-    report = asyncio.run(sync())
+async def _plan(folder: Path, common: Common, how: dict[str, Any]) -> SyncPlan:
+    wanted = {name: how[name] for name in ("name", "allow_empty", "retry_failed")}
+    async with common.open_service(folder) as memu:
+        return await memu.plan_workspace(folder, user=common.user, **wanted)
+
+
+async def _sync(folder: Path, common: Common, how: dict[str, Any]) -> SyncReport:
+    from memu.cli.progress import sync_progress
+
+    with sync_progress(quiet=common.quiet) as interceptors:
+        async with common.open_service(folder, interceptors) as memu:
+            return await memu.memorize_workspace(folder, user=common.user, **how)
+
+
+def _show_plan(plan: SyncPlan, common: Common) -> int:
+    from memu.cli.report import describe_plan
+
+    if common.as_json:
+        write_json(plan.to_dict())
+    else:
+        print_lines(describe_plan(plan))
+    return 0
+
+
+def _show_report(report: SyncReport, common: Common) -> int:
+    from memu.cli.report import describe_sync
+
     if common.as_json:
         write_json(report.to_dict())
     elif common.quiet:

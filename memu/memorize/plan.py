@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memu.ingest.diff import Diff
-from memu.memorize.file_survey import CompareFiles, ScanFolder, find_workspace, work_of
+from memu.memorize.file_survey import CompareFiles, ScanFolder, work_of
 from memu.memorize.forget.steps import PassOverForgotten
+from memu.memorize.opening import find_workspace
 from memu.memorize.states import SyncState
 from memu.providers.protocols import Encoder
 from memu.records import SyncPlan, Workspace

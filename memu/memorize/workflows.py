@@ -9,7 +9,7 @@ from typing import Any
 
 from memu.memorize.extractors.protocol import Extractor
 from memu.memorize.file_steps import Commit, Extract, Parse, Read, redact_text
-from memu.memorize.file_survey import CompareFiles, OpenWorkspace, ScanFolder, SettleFiles
+from memu.memorize.file_survey import CompareFiles, ScanFolder
 from memu.memorize.file_work import (
     AssignPages,
     Carry,
@@ -17,9 +17,9 @@ from memu.memorize.file_work import (
     ExportTree,
     FoldPages,
     MemorizeFiles,
-    WriteReport,
 )
 from memu.memorize.forget.steps import CutForgotten, PassOverForgotten
+from memu.memorize.opening import OpenWorkspace
 from memu.memorize.page_steps import (
     ApplyAssignment,
     LoadCandidates,
@@ -29,6 +29,8 @@ from memu.memorize.page_steps import (
     render,
     settle_pages,
 )
+from memu.memorize.reporting import WriteReport
+from memu.memorize.settlement import SettleFiles
 from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, SyncState
 from memu.memorize.vector_steps import CountMissing, EmbedPassages
 from memu.providers.protocols import Encoder
@@ -64,52 +66,61 @@ def write_workflows(parts: Collaborators) -> dict[str, Workflow[Any]]:
 
 
 def _sync(parts: Collaborators) -> Workflow[SyncState]:
-    database, encoder, extractor = parts.database, parts.encoder, parts.extractor.name
-    return Workflow(
-        "sync",
-        SyncState,
-        ["scope", "folder", "name", "allow_empty", "only", "removals", "retry_failed", "max_calls"],
-        [
-            Step(
-                "open",
-                OpenWorkspace(database, encoder, extractor),
-                ["scope", "folder", "name"],
-                ["folder", "name", "workspace", "run_id"],
-            ),
-            Step("scan", ScanFolder(parts.outputs, parts.max_file_bytes), ["folder", "only"], ["began", "scan"]),
-            Step("pass_over", PassOverForgotten(database), ["scope", "workspace", "scan"], ["scan"]),
-            Step(
-                "diff",
-                CompareFiles(database),
-                [
-                    *("scope", "folder", "allow_empty", "only", "removals", "retry_failed"),
-                    *("workspace", "began", "scan"),
-                ],
-                ["diff"],
-            ),
-            Step("settle", SettleFiles(database), ["scope", "workspace", "began", "scan", "diff"], []),
-            Step(
-                "memorize",
-                MemorizeFiles(database, parts.carry, parts.concurrency),
-                ["scope", "folder", "max_calls", "workspace", "began", "diff"],
-                ["outcomes", "usage"],
-            ),
-            Step("assign", AssignPages(database, parts.carry), ["scope", "workspace"], []),
-            Step("fold", FoldPages(database, parts.carry, parts.concurrency), ["scope"], ["pages"]),
-            Step(
-                "embed",
-                EmbedScope(parts.carry),
-                ["scope", "max_calls", "usage"],
-                ["usage", "vectors_missing", "degraded"],
-            ),
-            Step("export", ExportTree(parts.export), ["scope", "folder"], ["export"]),
-            Step(
-                "report",
-                WriteReport(database, encoder, extractor),
-                ["scope", "workspace", "run_id", "scan", "diff", "outcomes", "pages", "usage", "export"],
-                ["report"],
-            ),
-        ],
+    inputs = ("scope", "folder", "name", "allow_empty", "only", "removals", "retry_failed", "max_calls")
+    return Workflow("sync", SyncState, inputs, [*_survey_steps(parts), *_work_steps(parts)])
+
+
+def _survey_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
+    database = parts.database
+    return (
+        Step(
+            "open",
+            OpenWorkspace(database, parts.encoder, parts.extractor.name),
+            ["scope", "folder", "name"],
+            ["folder", "name", "workspace", "run_id"],
+        ),
+        Step("scan", ScanFolder(parts.outputs, parts.max_file_bytes), ["folder", "only"], ["began", "scan"]),
+        Step("pass_over", PassOverForgotten(database), ["scope", "workspace", "scan"], ["scan"]),
+        Step(
+            "diff",
+            CompareFiles(database),
+            [
+                *("scope", "folder", "allow_empty", "only", "removals", "retry_failed"),
+                *("workspace", "began", "scan"),
+            ],
+            ["diff"],
+        ),
+        Step("settle", SettleFiles(database), ["scope", "workspace", "began", "scan", "diff"]),
+    )
+
+
+def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
+    database, carry, concurrency = parts.database, parts.carry, parts.concurrency
+    return (
+        Step(
+            "memorize",
+            MemorizeFiles(database, carry, concurrency),
+            ["scope", "folder", "max_calls", "workspace", "began", "diff"],
+            ["outcomes", "usage"],
+        ),
+        Step("assign", AssignPages(database, carry), ["scope", "workspace"]),
+        Step("fold", FoldPages(database, carry, concurrency), ["scope"], ["pages"]),
+        Step(
+            "embed",
+            EmbedScope(carry),
+            ["scope", "max_calls", "usage"],
+            ["usage", "vectors_missing", "degraded"],
+        ),
+        Step("export", ExportTree(parts.export), ["scope", "folder"], ["export"]),
+        Step(
+            "report",
+            WriteReport(database, parts.encoder, parts.extractor.name),
+            [
+                *("scope", "workspace", "run_id", "scan", "diff", "outcomes", "pages", "usage"),
+                *("vectors_missing", "degraded", "export"),
+            ],
+            ["report"],
+        ),
     )
 
 

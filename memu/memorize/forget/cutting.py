@@ -26,7 +26,8 @@ Covers = Callable[[str], bool]
 _BOUNDS = ((MAX_PASSAGE_WORDS, MAX_PASSAGE_CHARS), (MAX_WORDS, MAX_CHARS))
 _LONG = MAX_PASSAGE_CHARS // 3
 _OPENING = re.compile(r"(?:[:|\])>]|\s[-–—]|^\s*[-*+]|^\s*\d{1,3}[.)])\s+|：\s*")
-_CELL = re.compile(r"[^|\t]+")
+# A cell of a table; in prose a comma is followed by a space.
+_CELL = re.compile(r'"[^"\n]+"|(?:[^|\t;,"\n]|,(?=\s))+')
 _MOST_IN_A_RUN = 12
 _END_MARKS = re.compile(rf"^(?:\s*{re.escape(MARK)})+\s*|\s*(?:{re.escape(MARK)}\s*)+$")
 _ANY_MARK = re.compile(re.escape(MARK))
@@ -145,9 +146,8 @@ def _finer(part: Slice) -> Iterator[Slice]:
             # The sentences behind a label end where they end.
             first = split_sentences(part.text[opening.end() :])[:1]
             yield from (_within(part, opening.end() + one.start, opening.end() + one.end) for one in first)
-        if "|" in part.text or "\t" in part.text:
-            for cell in _CELL.finditer(part.text):
-                yield _within(part, cell.start(), cell.end())
+        for cell in _CELL.finditer(part.text):
+            yield _within(part, cell.start(), cell.end())
     if len(part.text) > _LONG:
         for words, chars in _BOUNDS:
             for piece in cut_pieces(part.text, words, chars):

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from memu.errors import BusyError
-from memu.memorize.file_survey import remove_sources
 from memu.memorize.forget.forgotten import Forgotten, read_forgotten
 from memu.memorize.forget.scissors import Scissors
 from memu.memorize.forget.selection import Selection
 from memu.memorize.forget.source_cuts import SourceCut, cut_source
+from memu.memorize.settlement import remove_sources
 from memu.memorize.source_rows import store_source
 from memu.records import Passage, RecallEntry, Resource, Workspace
 from memu.storage.repository import Repository

@@ -1,0 +1,98 @@
+"""The last step of sync: what happened, stored as a run and said as a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memu.memorize.states import SyncState
+from memu.providers.protocols import Encoder
+from memu.records import FileProblem, Resource, State, SyncReport, SyncRun
+from memu.storage.database import Database
+from memu.storage.session import Session
+
+__all__ = ["WriteReport"]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """Note how the sync ended, and say so."""
+
+    database: Database
+    encoder: Encoder | None
+    extractor: str
+
+    async def __call__(self, state: SyncState) -> SyncState:
+        workspace = state.workspace
+        assert workspace is not None
+        rows = await self.database.read(
+            lambda session: session.within(state.scope).resources.in_state(
+                workspace.id, State.SKIPPED, State.FAILED
+            )
+        )
+        report = _to_report(state, rows, self.encoder, self.extractor)
+
+        def work(session: Session) -> None:
+            runs = session.within(state.scope).runs
+            run = runs.last(workspace.id)
+            if run is not None and run.id == state.run_id:
+                runs.finish(_ended(run, report))
+
+        await self.database.write(work)
+        return replace(state, report=report)
+
+
+def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | None, extractor: str) -> SyncReport:
+    compared, scanned, workspace = state.diff, state.scan, state.workspace
+    assert compared is not None
+    assert scanned is not None
+    assert workspace is not None
+    redactions: Counter[str] = Counter()
+    for outcome in state.outcomes:
+        redactions.update(outcome.redactions)
+    problems = {
+        wanted: [FileProblem(path=row.path, reason=row.reason or "") for row in rows if row.state is wanted]
+        for wanted in (State.SKIPPED, State.FAILED)
+    }
+    failed = {problem.path: problem for problem in (*scanned.unlistable, *problems[State.FAILED])}
+    skipped = {problem.path: problem for problem in (*scanned.skipped, *problems[State.SKIPPED])}
+    return SyncReport(
+        workspace=workspace.name or workspace.root,
+        added=tuple(file.path for file in compared.added),
+        modified=tuple(file.path for file in compared.modified),
+        moved=tuple((move.old, move.new.path) for move in compared.moved),
+        deleted=compared.deleted,
+        unchanged=compared.unchanged + len(compared.restated),
+        skipped=tuple(skipped[path] for path in sorted(skipped)),
+        failed=tuple(failed[path] for path in sorted(failed)),
+        waiting=tuple(outcome.path for outcome in state.outcomes if outcome.state is State.PENDING),
+        pages=state.pages,
+        usage=state.usage,
+        vectors_missing=state.vectors_missing,
+        redactions=dict(redactions),
+        degraded=state.degraded,
+        extractor=extractor,
+        encoder=encoder.identity.name if encoder else None,
+        export=state.export,
+    )
+
+
+def _ended(run: SyncRun, report: SyncReport) -> SyncRun:
+    counts = {
+        "added": len(report.added),
+        "modified": len(report.modified),
+        "moved": len(report.moved),
+        "deleted": len(report.deleted),
+        "unchanged": report.unchanged,
+        "skipped": len(report.skipped),
+        "failed": len(report.failed),
+        "calls": report.usage.calls,
+        "vectors_missing": report.vectors_missing,
+        "pages_created": len(report.pages.created),
+        "pages_changed": len(report.pages.changed),
+        "pages_removed": len(report.pages.removed),
+    }
+    return replace(
+        run, state="done" if report.ok and not report.waiting else "partial", counts=counts, failed=report.failed
+    )
