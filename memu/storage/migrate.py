@@ -1,6 +1,7 @@
 """The schema's version: checked with one SELECT on opening, brought up to date by Alembic.
 
-Alembic is imported only where tables are made or changed.
+A new SQLite store is made from the tables at once, which is what the scripts end with; Alembic is imported only
+where an older store is changed, and for Postgres.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 
 from memu.errors import SchemaOutdated, SchemaTooNew, StoreError
 from memu.storage.engine import store_path, writing
+from memu.storage.tables import metadata
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -105,7 +107,10 @@ def upgrade(engine: Engine, revisions: Revisions = SHIPPED) -> str | None:
                 _check_revision(before, revisions)
             else:
                 _back_up(engine, revisions.head)
-            _run_scripts(connection, revisions.folder)
+            if before is None and revisions is SHIPPED and connection.dialect.name == "sqlite":
+                _make_tables(connection, revisions.head)
+            else:
+                _run_scripts(connection, revisions.folder)
             return before
 
 
@@ -173,6 +178,19 @@ def _back_up(engine: Engine, head: str) -> None:
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as copy:
         source.backup(copy)
     partial.replace(target)
+
+
+def _make_tables(connection: Connection, head: str) -> None:
+    """What the scripts make from nothing, to the letter, in a tenth of the time; a test holds the two together."""
+    metadata.create_all(connection)
+    version = Table(
+        "alembic_version",
+        MetaData(),
+        Column("version_num", String(32), nullable=False),
+        PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+    )
+    version.create(connection)
+    connection.execute(version.insert(), {"version_num": head})
 
 
 def _run_scripts(connection: Connection, folder: Path) -> None:

@@ -45,18 +45,29 @@ def _with_next_revision(folder: Path, more: str = ""):
     return replace(SHIPPED, head="next", older=(*SHIPPED.older, SHIPPED.head), folder=folder / "scripts")
 
 
-def _schema(path: Path) -> dict[str, str]:
+def _schema(path: Path, *, without: str = "alembic_version") -> dict[str, str]:
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    return {name: re.sub(r"\s+", " ", sql) for name, sql in rows if name != "alembic_version"}
+    return {name: re.sub(r"\s+", " ", sql) for name, sql in rows if name != without}
 
 
-def test_upgrading_from_nothing_makes_the_tables_to_the_letter(tmp_path):
-    Database.open(f"sqlite:///{tmp_path / 'migrated.sqlite3'}").close()
-    engine = create_engine(f"sqlite:///{tmp_path / 'created.sqlite3'}")
-    metadata.create_all(engine)
+def test_the_scripts_make_from_nothing_what_a_new_store_is_made_of_to_the_letter(tmp_path):
+    Database.open(f"sqlite:///{tmp_path / 'new.sqlite3'}").close()
+    engine = make_engine(parse_url(f"sqlite:///{tmp_path / 'migrated.sqlite3'}"))
+    upgrade(engine, replace(SHIPPED))
+    assert current(engine) == SHIPPED.head
     engine.dispose()
-    assert _schema(tmp_path / "migrated.sqlite3") == _schema(tmp_path / "created.sqlite3")
+    made, migrated = (_schema(tmp_path / f"{name}.sqlite3", without="") for name in ("new", "migrated"))
+    assert made == migrated
+    assert {"alembic_version", *metadata.tables} <= made.keys()
+
+
+def test_a_new_store_is_made_without_the_migration_library(tmp_path):
+    code = (
+        "import sys; from memu.storage.database import Database; "
+        f"Database.open('sqlite:///{tmp_path / 'x.sqlite3'}').close(); sys.exit('alembic' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_the_migration_library_sees_no_difference_either(tmp_path):
