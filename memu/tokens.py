@@ -16,7 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from memu.languages import MARKS, detect_language, is_letters, stem, stop_words, without_accents
 
@@ -32,10 +32,10 @@ _UNSPACED = (
 _WORD = rf"(?:[^\W{_UNSPACED}]|[{MARKS}])+"
 _JOINT = r"(?:[-./\\:@&]|::)"
 _SIGN = r"(?:\+\+|[+\#](?!\w))?"
-_CHUNK = re.compile(rf"[{_UNSPACED}]+|(?:\#(?=\d))?{_WORD}(?:{_JOINT}{_WORD})*{_SIGN}")
-# The same without unspaced scripts and marks, much quicker to run.
+_CHUNK = rf"[{_UNSPACED}]+|(?:\#(?=\d))?{_WORD}(?:{_JOINT}{_WORD})*{_SIGN}"
+# The same without unspaced scripts and marks, much quicker to run and, unlike the other, to compile.
 _ASCII_CHUNK = re.compile(rf"(?:\#(?=\d))?\w+(?:{_JOINT}\w+)*{_SIGN}", re.ASCII)
-_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+_UNSPACED_START = f"[{_UNSPACED}]"
 _JOINTS = (re.compile(r"[/\\]"), re.compile(r"[:@&]+"), re.compile(r"\."), re.compile(r"[-_]+"))
 _ANY_JOINT = re.compile(r"[-./\\:@&]+")
 _RUNS = re.compile(rf"\d+|(?:[^\W\d_]|[{MARKS}])+")
@@ -89,7 +89,7 @@ def query_terms(text: str, languages: Iterable[str] = ()) -> tuple[QueryTerm, ..
     alone = sum(map(bool, kept)) == 1
     found: dict[tuple[str, ...], QueryTerm] = {}
     for chunk, words in zip(chunks, kept if any(kept) else map(_spellings, chunks), strict=True):
-        exact = len(words) > 1 and not _UNSPACED_START.match(chunk) and (alone or _is_identifier(chunk))
+        exact = len(words) > 1 and not _is_unspaced(chunk) and (alone or _is_identifier(chunk))
         for position, word in enumerate(words):
             whole = position == 0
             term = QueryTerm(_variants(word, spoken), exact=exact and whole, part=exact and not whole)
@@ -116,7 +116,16 @@ def text_key(text: str) -> str:
 def _chunks(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_CHUNK.findall(text)
-    return _CHUNK.findall(unicodedata.normalize("NFKC", text))
+    return _compile(_CHUNK).findall(unicodedata.normalize("NFKC", text))
+
+
+def _is_unspaced(chunk: str) -> bool:
+    """Whether a chunk is of a script written without spaces."""
+    return not chunk.isascii() and _compile(_UNSPACED_START).match(chunk) is not None
+
+
+_compile = cache(re.compile)
+"""What no text in ASCII needs is compiled when it is first met."""
 
 
 @lru_cache(maxsize=100_000)
@@ -139,7 +148,7 @@ def _cut(term: str) -> str:
 
 def _spellings(chunk: str) -> tuple[str, ...]:
     """The chunk case-folded, then its segments and parts; pairs of characters for an unspaced script."""
-    if _UNSPACED_START.match(chunk):
+    if _is_unspaced(chunk):
         return tuple(chunk[at : at + 2] for at in range(max(1, len(chunk) - 1)))
     bare = chunk.strip("_")
     if is_letters(bare) and not _has_inner_capital(bare):
