@@ -21,7 +21,9 @@ __all__ = [
     "EncoderIdentity",
     "ExportReport",
     "FileProblem",
+    "Finding",
     "ForgetReceipt",
+    "HealthReport",
     "Hit",
     "Kind",
     "Layer",
@@ -37,11 +39,13 @@ __all__ = [
     "RetrieveResult",
     "Scope",
     "ScopeValue",
+    "Severity",
     "State",
     "SyncPlan",
     "SyncReport",
     "SyncRun",
     "Track",
+    "TreeStatus",
     "Usage",
     "Workspace",
     "WorkspaceStatus",
@@ -475,8 +479,26 @@ class SyncRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TreeStatus:
+    """How an exported tree stands, told without opening a file of it.
+
+    state: "current"; "stale" (the store changed ``behind`` times since); "changed" (files of it changed since, or
+    another memu published it); "missing" (it was published and is gone); "unpublished"; "unreadable".
+    """
+
+    tree: str
+    state: str
+    behind: int = 0
+    published_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceStatus:
-    """How one workspace stands: for ``memu status`` and for monitors."""
+    """How one workspace stands: for ``memu status`` and for monitors.
+
+    syncing: a sync of it runs now. usage: what the last sync that ended asked of models and encoders.
+    queued, vectors_missing, trees: of the whole scope.
+    """
 
     workspace: Workspace
     last_run: SyncRun | None
@@ -490,9 +512,63 @@ class WorkspaceStatus:
     vectors_missing: int
     extractor: str
     encoder: str | None
+    syncing: bool = False
+    usage: Usage = Usage()
+    trees: tuple[TreeStatus, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether no file stands as failed, and the last sync neither failed nor was killed."""
+        run = self.last_run
+        broken = run is not None and (bool(run.error) or (run.state == "running" and not self.syncing))
+        return not self.failed and not broken
 
     def to_dict(self) -> dict[str, Any]:
-        return {"schema": 1, **_plain(self)}
+        """The documented JSON form (``"schema": 1``)."""
+        return {"schema": 1, "ok": self.ok, **_plain(self)}
+
+
+class Severity(StrEnum):
+    """How bad a finding is. A notice asks for nothing and leaves a store healthy."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is not as it should be. ``subject`` is what it is about: a source, a page, a tree, the store.
+
+    An error is wrong data; a warning is work left or something that waits for a person.
+    """
+
+    check: str
+    severity: Severity
+    subject: str
+    message: str
+    remedy: str
+
+    def to_dict(self) -> dict[str, str]:
+        return {name: str(value) for name, value in _plain(self).items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthReport:
+    """What an examination of the store found. ``checked``: check → how many things it looked at."""
+
+    findings: tuple[Finding, ...] = ()
+    checked: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing worse than a notice was found."""
+        return all(finding.severity is Severity.NOTICE for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form (``"schema": 1``)."""
+        findings = [finding.to_dict() for finding in self.findings]
+        return {"schema": 1, "ok": self.ok, "findings": findings, "checked": dict(self.checked)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

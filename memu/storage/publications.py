@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import func, select
 
@@ -14,11 +17,18 @@ __all__ = ["Publication", "Publications"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """A published tree: the scope's version and a fingerprint of the tree's files at that time."""
+    """A published tree: the scope's version and a fingerprint of the tree's files at that time.
+
+    ``published_at`` is set by the store.
+    """
 
     tree: str
     version: int
     fingerprint: str
+    published_at: datetime | None = field(default=None, compare=False)
+
+
+_COLUMNS = tuple(publication.c[name] for name in ("tree", "version", "fingerprint", "published_at"))
 
 
 class Publications(Group):
@@ -31,17 +41,14 @@ class Publications(Group):
 
     def get(self, tree: str) -> Publication | None:
         """How ``tree`` was last published."""
-        columns = publication.c
-        statement = self._scoped.select(columns.tree, columns.version, columns.fingerprint, of=publication)
-        row = self._connection.execute(statement.where(columns.tree == tree)).first()
-        return Publication(tree=row[0], version=row[1], fingerprint=row[2]) if row else None
+        statement = self._scoped.select(*_COLUMNS, of=publication)
+        row = self._connection.execute(statement.where(publication.c.tree == tree)).first()
+        return _to_publication(row) if row else None
 
     def list(self) -> tuple[Publication, ...]:
         """All published trees, by name."""
-        columns = publication.c
-        statement = self._scoped.select(columns.tree, columns.version, columns.fingerprint, of=publication)
-        rows = sorted(self._connection.execute(statement))
-        return tuple(Publication(tree=row[0], version=row[1], fingerprint=row[2]) for row in rows)
+        rows = self._connection.execute(self._scoped.select(*_COLUMNS, of=publication))
+        return tuple(sorted(map(_to_publication, rows), key=lambda each: each.tree))
 
     def set(self, published: Publication) -> None:
         """Note a publication; an equal one writes nothing."""
@@ -54,3 +61,7 @@ class Publications(Group):
             "published_at": self._scoped.now,
         }
         self._scoped.upsert(publication, [row], ("version", "fingerprint", "published_at"))
+
+
+def _to_publication(row: Sequence[Any]) -> Publication:
+    return Publication(tree=row[0], version=row[1], fingerprint=row[2], published_at=row[3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memu.storage.entries import Entries
+from memu.storage.inspection import Inspection
 from memu.storage.pages import Pages
 from memu.storage.passages import Passages
 from memu.storage.publications import Publications
@@ -31,4 +32,5 @@ class Repository:
         self.runs = Runs(scoped)
         self.publications = Publications(scoped)
         self.tombstones = Tombstones(scoped)
+        self.inspection = Inspection(scoped)
         self.search: Search = SqliteSearch(scoped)

@@ -14,6 +14,7 @@ from memu.storage.ids import new_salt, new_scope_id
 from memu.storage.leases import Leases
 from memu.storage.repository import Repository
 from memu.storage.scoped import Scoped, chunks
+from memu.storage.soundness import Soundness
 from memu.storage.tables import scope as scope_table
 
 __all__ = ["Session"]
@@ -27,6 +28,7 @@ class Session:
         self.now = now
         self.encoders = Encoders(connection, now)
         self.locks = Leases(connection, now)
+        self.soundness = Soundness(connection)
         self._connection = connection
         self._repositories: dict[str, Repository] = {}
 

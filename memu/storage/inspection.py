@@ -1,0 +1,137 @@
+"""What a scope's rows should never look like, asked of the database in bulk. Nothing is written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, LargeBinary, and_, case, func, or_, select, type_coerce
+
+from memu.records import Passage
+from memu.storage.engine import by_code_point
+from memu.storage.rows import PASSAGE, to_passage
+from memu.storage.scoped import Group, chunks, linked
+from memu.storage.tables import (
+    encoder,
+    passage,
+    passage_vector,
+    posting,
+    recall_entry,
+    recall_file_entry,
+    resource,
+)
+from memu.storage.words import KIND_CODES
+
+__all__ = ["Inspection", "StoredTerms"]
+
+_LARGEST_SCALE = 1e30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTerms:
+    """A passage and what the word index holds of it: term → weighted frequency."""
+
+    passage: Passage
+    terms: Mapping[str, int]
+
+
+class Inspection(Group):
+    """Questions whose answer is empty in a healthy scope."""
+
+    def shown_without_page(self, workspace_id: str) -> tuple[str, ...]:
+        """The source's path of each entry that is shown and stands on no page."""
+        return self._placed(workspace_id, recall_entry.c.shown & ~self._on_page())
+
+    def hidden_with_page(self, workspace_id: str) -> tuple[str, ...]:
+        """The source's path of each entry that is not shown and yet stands on a page."""
+        return self._placed(workspace_id, ~recall_entry.c.shown & self._on_page())
+
+    def marks(self) -> dict[str, tuple[str, ...]]:
+        """Page id → the mark of each of its links, "" for one that was never folded."""
+        found: dict[str, list[str]] = defaultdict(list)
+        statement = self._scoped.select(
+            recall_file_entry.c.file_id, recall_file_entry.c.mark, of=recall_file_entry
+        )
+        for page, mark in self._connection.execute(statement):
+            found[page].append(mark)
+        return {page: tuple(sorted(marks)) for page, marks in found.items()}
+
+    def wrongly_counted(self) -> tuple[str, ...]:
+        """The passages whose postings do not add up to their length, or repeat another length or kind."""
+        kind = case({each.value: code for each, code in KIND_CODES.items() if each}, value=passage.c.kind, else_=0)
+        wrong = or_(
+            func.coalesce(func.sum(posting.c.tf), 0) != passage.c.length,
+            func.min(posting.c.length) != passage.c.length,
+            func.max(posting.c.length) != passage.c.length,
+            func.min(posting.c.kind) != kind,
+            func.max(posting.c.kind) != kind,
+        )
+        statement = (
+            self._scoped.select(passage.c.id, of=passage)
+            .outerjoin(posting, linked(posting, "passage_id", passage))
+            .group_by(passage.c.id, passage.c.length, passage.c.kind)
+            .having(wrong)
+            .order_by(by_code_point(self._connection, passage.c.id))
+        )
+        return tuple(self._connection.execute(statement).scalars())
+
+    def indexed(self, *, after: str, limit: int) -> tuple[StoredTerms, ...]:
+        """At most ``limit`` passages by id, those after the id ``after``, with their postings."""
+        key = by_code_point(self._connection, passage.c.id)
+        statement = self._scoped.select(*PASSAGE, of=passage).where(key > after).order_by(key).limit(limit)
+        passages = [to_passage(row) for row in self._connection.execute(statement)]
+        terms: dict[str, dict[str, int]] = {each.id: {} for each in passages}
+        columns = (posting.c.passage_id, posting.c.term, posting.c.tf)
+        for piece in chunks(list(terms)):
+            rows = self._scoped.select(*columns, of=posting).where(posting.c.passage_id.in_(piece))
+            for each, term, tf in self._connection.execute(rows):
+                terms[each][term] = tf
+        return tuple(StoredTerms(passage=each, terms=terms[each.id]) for each in passages)
+
+    def unusable_vectors(self) -> tuple[str, ...]:
+        """The passages with a vector of another size than its encoder's, of length zero, or without a scale."""
+        scale = passage_vector.c.scale
+        scaled = and_(scale > 0, scale < _LARGEST_SCALE)
+        statement = (
+            self._scoped.select(passage_vector.c.passage_id, of=passage_vector)
+            .join(encoder, encoder.c.id == passage_vector.c.encoder_id)
+            .where(or_(~scaled, self._misshapen()))
+            .order_by(by_code_point(self._connection, passage_vector.c.passage_id))
+        )
+        return tuple(self._connection.execute(statement).scalars())
+
+    def vectors_by_encoder(self) -> dict[str, int]:
+        """Encoder id → how many vectors of its the scope has."""
+        statement = self._scoped.select(passage_vector.c.encoder_id, func.count(), of=passage_vector)
+        rows = self._connection.execute(statement.group_by(passage_vector.c.encoder_id))
+        return {each: int(count) for each, count in rows}
+
+    def rarity(self, terms: Sequence[str]) -> dict[str, int]:
+        """Term → how many passages of the scope have it; terms of none are left out."""
+        found: dict[str, int] = {}
+        for piece in chunks(sorted(set(terms))):
+            statement = self._scoped.select(posting.c.term, func.count(), of=posting)
+            rows = self._connection.execute(statement.where(posting.c.term.in_(piece)).group_by(posting.c.term))
+            found.update((term, int(count)) for term, count in rows)
+        return found
+
+    def _placed(self, workspace_id: str, wanted: ColumnElement[bool]) -> tuple[str, ...]:
+        statement = (
+            self._scoped.select(resource.c.path, of=recall_entry)
+            .join(resource, linked(recall_entry, "resource_id", resource))
+            .where(resource.c.workspace_id == workspace_id, wanted)
+        )
+        return tuple(sorted(self._connection.execute(statement).scalars()))
+
+    def _on_page(self) -> ColumnElement[bool]:
+        links = select(recall_file_entry.c.file_id).where(linked(recall_file_entry, "entry_id", recall_entry))
+        return links.correlate(recall_entry).exists()
+
+    def _misshapen(self) -> ColumnElement[bool]:
+        if self._connection.dialect.name == "postgresql":
+            vector = passage_vector.c.vector
+            return or_(func.vector_dims(vector) != encoder.c.dimension, func.vector_norm(vector) == 0)
+        # As the bytes that they are: the column type would look at each one.
+        stored = type_coerce(passage_vector.c.vector, LargeBinary)
+        return or_(func.length(stored) != encoder.c.dimension, stored == func.zeroblob(func.length(stored)))
