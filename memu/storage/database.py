@@ -22,7 +22,7 @@ from memu.errors import BusyError
 from memu.storage.compaction import compact
 from memu.storage.engine import make_engine, parse_url, store_path, writing
 from memu.storage.failures import translated
-from memu.storage.lock import Locks, make_locks
+from memu.storage.lock import AbandonedLock, Locks, make_locks
 from memu.storage.migrate import prepare
 from memu.storage.session import Session
 
@@ -145,6 +145,14 @@ class Database:
             yield
         finally:
             release()
+
+    async def is_locked(self, name: str) -> bool:
+        """Whether somebody holds ``name`` now, here or in another process."""
+        return await asyncio.to_thread(self._locks.is_held, name)
+
+    async def abandoned_locks(self) -> tuple[AbandonedLock, ...]:
+        """What holders left behind that were killed."""
+        return await asyncio.to_thread(self._locks.abandoned)
 
     async def compact(self) -> None:
         """Rewrite a SQLite store, so that nothing deleted is left in its bytes, nor in its log.

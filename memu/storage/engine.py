@@ -33,6 +33,8 @@ _PRAGMAS = (
     # Deleted text is overwritten with zeros, not just unlinked.
     "secure_delete = ON",
     "temp_store = MEMORY",
+    # A commit touches pages all over the word index, and the next one often the same: carry them home seldom.
+    "wal_autocheckpoint = 8000",
 )
 # A commit touches pages all over the word index; with the default of 2 MB they would be read again and again.
 _WRITER_CACHE_KIB = 32 * 1024

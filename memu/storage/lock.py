@@ -5,6 +5,7 @@ The lock is on a file of its own beside the store; who holds it stands in a seco
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -18,7 +19,15 @@ from typing import Protocol
 
 from filelock import FileLock, Timeout
 
-__all__ = ["FileLocks", "Locks", "ProcessLocks", "make_locks"]
+__all__ = ["AbandonedLock", "FileLocks", "Locks", "ProcessLocks", "make_locks"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbandonedLock:
+    """The note of a holder that is gone: the ``file`` and what it says. The lock itself is free."""
+
+    file: str
+    holder: str
 
 
 class Locks(Protocol):
@@ -30,6 +39,14 @@ class Locks(Protocol):
 
     def holder(self, name: str) -> str:
         """Who holds ``name``, in words."""
+        ...
+
+    def is_held(self, name: str) -> bool:
+        """Whether somebody holds ``name`` now."""
+        ...
+
+    def abandoned(self) -> tuple[AbandonedLock, ...]:
+        """What holders left behind that were killed."""
         ...
 
 
@@ -56,10 +73,30 @@ class FileLocks:
         return release
 
     def holder(self, name: str) -> str:
-        with suppress(OSError, ValueError):
-            found = json.loads(self._file(name, ".holder").read_text(encoding="utf-8"))
-            return f"process {found['pid']} since {found['started']}"
-        return "another process"
+        return _read_note(self._file(name, ".holder"))
+
+    def is_held(self, name: str) -> bool:
+        return self._is_held(self._file(name, ".holder"))
+
+    def abandoned(self) -> tuple[AbandonedLock, ...]:
+        notes = sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.*.holder"))
+        return tuple(
+            AbandonedLock(file=str(note), holder=_read_note(note)) for note in notes if not self._is_held(note)
+        )
+
+    def _is_held(self, note: Path) -> bool:
+        # The lock is tried only where a note says that somebody holds it, or held it when killed: whoever comes
+        # for a free lock never meets us.
+        file = note.with_suffix(".lock")
+        if not note.exists() or not file.exists():
+            return False
+        lock = FileLock(file, timeout=0, thread_local=False)
+        try:
+            lock.acquire()
+        except (Timeout, OSError):
+            return True
+        lock.release()
+        return False
 
     def _file(self, name: str, suffix: str) -> Path:
         digest = hashlib.sha256(name.encode("utf-8")).hexdigest()[:16]
@@ -90,7 +127,21 @@ class ProcessLocks:
         with self._guard:
             return self._held.get(name, "another task")
 
+    def is_held(self, name: str) -> bool:
+        with self._guard:
+            return name in self._held
+
+    def abandoned(self) -> tuple[AbandonedLock, ...]:
+        return ()
+
 
 def make_locks(path: Path | None) -> Locks:
     """The locks of the store at ``path``, or of one in memory."""
     return ProcessLocks() if path is None else FileLocks(path)
+
+
+def _read_note(note: Path) -> str:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads(note.read_text(encoding="utf-8"))
+        return f"process {found['pid']} since {found['started']}"
+    return "another process"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,6 +58,8 @@ def prepare(engine: Engine, *, migrate: bool, revisions: Revisions = SHIPPED) ->
     embedded = engine.dialect.name == "sqlite"
     if path is not None and not migrate and not path.exists():
         raise StoreError(f"There is no store at {path}; sync a folder first, or name another with --db.")
+    if path is not None:
+        _touch(path)
     revision = current(engine)
     made_or_upgraded = embedded and migrate and (revision is None or revision in revisions.older)
     if not made_or_upgraded:
@@ -112,6 +114,13 @@ def upgrade(engine: Engine, revisions: Revisions = SHIPPED) -> str | None:
             else:
                 _run_scripts(connection, revisions.folder)
             return before
+
+
+def _touch(path: Path) -> None:
+    """Make a file that only its owner may read, if there is none: SQLite would let everybody read it."""
+    # Where it cannot be made, SQLite's own message follows.
+    with suppress(OSError):
+        path.touch(mode=0o600, exist_ok=False)
 
 
 def _check_revision(revision: str | None, revisions: Revisions) -> None:
@@ -175,6 +184,7 @@ def _back_up(engine: Engine, head: str) -> None:
     target = path.with_name(f"{path.name}.before-{head}")
     partial = target.with_name(f"{target.name}.part")
     partial.unlink(missing_ok=True)
+    _touch(partial)
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as copy:
         source.backup(copy)
     partial.replace(target)

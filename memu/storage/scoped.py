@@ -105,18 +105,21 @@ class Scoped:
             self.connection.execute(table.insert(), [{"scope_id": scope, **row} for row in rows])
 
     def insert_plain(self, table: Table, columns: Sequence[str], rows: Sequence[tuple[str | int, ...]]) -> None:
-        """Insert many narrow rows of plain text and numbers, past everything that SQLAlchemy does for each."""
-        if rows:
-            names = ("scope_id", *columns)
-            statement = table.insert().compile(dialect=self.connection.dialect, column_keys=names)
-            scope = self.scope_id
-            if statement.positional:
-                at = [names.index(name) for name in statement.positiontup or ()]
-                whole = ((scope, *row) for row in rows)
-                self.connection.exec_driver_sql(str(statement), [tuple(row[each] for each in at) for row in whole])
-            else:
-                named = [dict(zip(names, (scope, *row), strict=True)) for row in rows]
-                self.connection.exec_driver_sql(str(statement), named)
+        """Insert many narrow rows of plain text and numbers, past all that SQLAlchemy does for each.
+
+        ``columns`` are in the order of the table, without the scope, which is its first.
+        """
+        if not rows:
+            return
+        names = ("scope_id", *columns)
+        statement = table.insert().compile(dialect=self.connection.dialect, column_keys=names)
+        scope = self.scope_id
+        if statement.positional:
+            assert statement.positiontup == list(names)
+            self.connection.exec_driver_sql(str(statement), [(scope, *row) for row in rows])
+        else:
+            named = [dict(zip(names, (scope, *row), strict=True)) for row in rows]
+            self.connection.exec_driver_sql(str(statement), named)
 
     def insert_missing(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert ``rows`` but those whose key is already there."""

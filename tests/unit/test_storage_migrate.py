@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sqlite3
@@ -186,6 +187,16 @@ def test_the_plain_command_makes_the_same_store(tmp_path):
         assert db.read_now(lambda session: session.scopes()) == ()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no such permissions")
+def test_only_its_owner_may_read_a_store(tmp_path):
+    path = tmp_path / "x.sqlite3"
+    with Database.open(f"sqlite:///{path}") as db:
+        db.write_now(lambda session: session.within(EMPTY_SCOPE))
+        modes = {each.name: oct(each.stat().st_mode & 0o777) for each in tmp_path.iterdir()}
+    assert set(modes.values()) == {"0o600"}
+    assert path.name in modes
+
+
 def test_the_store_is_a_file_with_a_write_ahead_log(tmp_path):
     path = tmp_path / "x.sqlite3"
     with Database.open(f"sqlite:///{path}") as db:
@@ -195,6 +206,7 @@ def test_the_store_is_a_file_with_a_write_ahead_log(tmp_path):
             "synchronous": 1,
             "secure_delete": 1,
             "busy_timeout": 60000,
+            "wal_autocheckpoint": 8000,
         }
         found = db.read_now(
             lambda session: {
