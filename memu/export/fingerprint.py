@@ -13,7 +13,7 @@ from pathlib import Path
 from memu.export.disk import Disk, FileStat
 from memu.export.places import COPIES
 
-__all__ = ["Standing", "conditions_of", "look_over", "parse_count", "render_fingerprint"]
+__all__ = ["Standing", "conditions_of", "look_over", "parse_count", "render_fingerprint", "walk"]
 
 # Grows when the same rows give other bytes than before.
 _FORMAT = 1
@@ -32,7 +32,7 @@ def look_over(disk: Disk, tree: Path) -> Standing:
     """Look at every file of the tree; symbolic links are not followed. May raise OSError."""
     lines: list[str] = []
     paths: set[str] = set()
-    for path, found in _walk(disk, tree, ""):
+    for path, found in walk(disk, tree):
         paths.add(path)
         lines.append(f"{path}\0{found.sort}\0{found.size}\0{found.mtime_ns}\0{found.inode}")
     digest = hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
@@ -60,12 +60,13 @@ def parse_count(fingerprint: str) -> int:
     return int(count) if count.isdecimal() else 0
 
 
-def _walk(disk: Disk, tree: Path, folder: str) -> Iterator[tuple[str, FileStat]]:
+def walk(disk: Disk, tree: Path, folder: str = "") -> Iterator[tuple[str, FileStat]]:
+    """Every file below ``folder`` of the tree, its path in the tree first. May raise OSError."""
     for name in disk.list_names(tree / folder):
         path = posixpath.join(folder, name)
         found = disk.stat(tree / path)
         if found is not None and found.sort == "folder":
-            yield from _walk(disk, tree, path)
+            yield from walk(disk, tree, path)
         elif found is not None:
             yield path, found
 
