@@ -1,8 +1,8 @@
 """Secrets out of a text before anything else sees it: each becomes a mark that names its kind.
 
-A mark ``[redacted:kind]`` may stand in Markdown, CSV and inside a JSON string. Lines stay where they are. What
-is replaced is decided by form and surroundings (``secret_patterns``, ``secret_assignments``,
-``private_keys``) behind a prefilter, so that ordinary text costs one pass.
+A mark ``[redacted:kind]`` may stand in Markdown, CSV and inside a JSON string, and takes quotes where a number
+stood. Lines stay where they are. What is replaced is decided by form and surroundings (``secret_patterns``,
+``secret_assignments``, ``private_keys``) behind a prefilter, so that ordinary text costs one pass.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ _NOT_USERS = re.compile(
 )
 
 Span = tuple[int, int, str]
+_JSON_KEY = re.compile(r"""(?<=\w)(?P<quote>\\{0,3}")[ \t]{0,4}:[ \t\n]{0,4}$""")
+_TOML_KEY = re.compile(r"[ \t]{0,20}[\w.-]{1,80}[ \t]{0,4}=[ \t]{0,4}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,17 +78,26 @@ def redact(text: str, *, path: str = "") -> Redacted:  # noqa: ARG001
     Args:
         path: where the text comes from; not used for deciding, so that a renamed file reads the same.
     """
-    found = list(_find(text))
+    found = _find_outside_marks(text)
     if not found:
         return Redacted(text=text)
     current = text
     # Each round turns characters into marks and none back, so this ends.
     while found:
         current = _replace(current, _merge(found))
-        found = list(_find(current))
+        found = _find_outside_marks(current)
     counts = Counter(match["kind"] for match in _MARK.finditer(current))
     counts.subtract(match["kind"] for match in _MARK.finditer(text))
     return Redacted(text=current, counts={kind: count for kind, count in sorted(counts.items()) if count > 0})
+
+
+def _find_outside_marks(text: str) -> list[Span]:
+    """What is found, but for what would cut a mark in two: the words of a mark are no secret."""
+    found = list(_find(text))
+    if not found or "[redacted:" not in text:
+        return found
+    inside = {place for match in _MARK.finditer(text) for place in range(match.start() + 1, match.end())}
+    return [span for span in found if span[0] not in inside and span[1] not in inside]
 
 
 def _find(text: str) -> Iterator[Span]:
@@ -178,7 +189,17 @@ def _replace(text: str, spans: list[Span]) -> str:
     pieces: list[str] = []
     position = 0
     for start, end, kind in spans:
-        pieces += (text[position:start], f"[redacted:{kind}]", "\n" * text.count("\n", start, end))
+        quote = _missing_quote(text, start, end)
+        pieces += (text[position:start], f"{quote}[redacted:{kind}]{quote}", "\n" * text.count("\n", start, end))
         position = end
     pieces.append(text[position:])
     return "".join(pieces)
+
+
+def _missing_quote(text: str, start: int, end: int) -> str:
+    """The quotes that a mark needs where a bare value stood: a number in JSON or TOML, where no bracket may."""
+    if (key := _JSON_KEY.search(text, max(0, start - 12), start)) is not None:
+        return key["quote"]
+    if text[start:end].isdigit() and _TOML_KEY.fullmatch(text, text.rfind("\n", 0, start) + 1, start):
+        return '"'
+    return ""

@@ -165,7 +165,7 @@ def _find_bare(
     head = pattern.match(text, start, start + _DECIDING)
     if head is None:
         return None
-    value = head[0].partition("&")[0] if assigned else head[0]
+    value = head[0].partition("&")[0] if assigned and not capitals else head[0]
     if not looks_right(value.rstrip(_PUNCTUATION), plain=capitals):
         return None
     whole = pattern.match(text, start)

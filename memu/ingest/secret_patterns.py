@@ -123,7 +123,9 @@ TOKENS: tuple[SecretPattern, ...] = (
     *_tokens("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", "[A-Za-z0-9]{20,}", _is_token),
     *_tokens("github-token", "github_pat_", f"{_BODY}{{22,}}"),
     *_tokens("gitlab-token", "glpat- gldt- glrt- glptt- glcbt- glft- glsoat- glimt- glagent-", f"{_BODY}{{20,}}"),
-    *_tokens("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxc- xoxd- xapp-", f"(?:[%.]|{_BODY}){{12,}}"),
+    *_tokens(
+        "slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxc- xoxd- xapp-", rf"(?:[%.]|{_BODY}){{12,}}(?<!\.)"
+    ),
     *_tokens("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", "[A-Za-z0-9]{16,}", _is_token),
     *_tokens("twilio-key", "SK", f"{_HEX}{{32}}(?![A-Za-z0-9])"),
     *_tokens("sendgrid-key", "SG.", rf"{_BODY}{{16,64}}\.{_BODY}{{16,}}"),
@@ -149,7 +151,7 @@ TOKENS: tuple[SecretPattern, ...] = (
     *_tokens("grafana-token", "glsa_ glc_", f"{_BODY}{{32,}}"),
     *_tokens("sentry-token", "sntrys_ sntryu_", r"[A-Za-z0-9_+/=-]{40,}"),
     *_tokens("vault-token", "hvs. hvb.", f"{_BODY}{{24,}}"),
-    *_tokens("doppler-token", "dp.pt. dp.st. dp.ct.", r"(?:\.|[A-Za-z0-9_-]){30,}"),
+    *_tokens("doppler-token", "dp.pt. dp.st. dp.ct.", r"(?:\.|[A-Za-z0-9_-]){30,}(?<!\.)"),
     *_tokens("pulumi-token", "pul-", f"{_HEX}{{40}}"),
     *_tokens("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", f"{_BODY}{{32,}}"),
     *_tokens("supabase-key", "sbp_ sb_secret_", f"{_BODY}{{24,}}"),
@@ -214,7 +216,7 @@ WORDINGS: tuple[SecretPattern, ...] = (
     _wording(
         "password",
         "curl ",
-        r"""curl(?:[ ][^\n]{0,200}?)?[ ](?:-u|--user|--proxy-user)[ =]?["']?[^\s:"']{1,80}:
+        r"""curl(?:[ ][^\n]{0,200}?)?[ ](?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'\[]{1,80}:
         (?P<secret>[^\s"'\\]{3,})""",
         _is_curl_password,
     ),
