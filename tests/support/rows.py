@@ -23,19 +23,23 @@ _QUERIES = {
     "resource": """
         SELECT w.root, r.path, r.kind, r.title, r.caption, r.content_hash, r.size, r.state, r.reason, r.language,
                r.happened_at, r.redactions, r.facts
-        FROM resource r JOIN workspace w ON (w.scope_id, w.id) = (r.scope_id, r.workspace_id)""",
+        FROM resource r JOIN workspace w ON (w.scope_id, w.id) = (r.scope_id, r.workspace_id)
+        WHERE r.scope_id = :scope""",
     "recall_entry": """
         SELECT w.root, r.path, e.ordinal, e.memory_type, e.track, e.text, e.text_key, e.line_start, e.line_end,
                e.place, e.label, e.block, e.page_hint, e.section, e.shown, e.happened_at
         FROM recall_entry e JOIN resource r ON (r.scope_id, r.id) = (e.scope_id, e.resource_id)
-        JOIN workspace w ON (w.scope_id, w.id) = (r.scope_id, r.workspace_id)""",
-    "recall_file": "SELECT track, folded_name, name, description, content FROM recall_file",
+        JOIN workspace w ON (w.scope_id, w.id) = (r.scope_id, r.workspace_id)
+        WHERE e.scope_id = :scope""",
+    "recall_file": """
+        SELECT track, folded_name, name, description, content FROM recall_file WHERE scope_id = :scope""",
     "recall_file_entry": """
         SELECT f.track, f.folded_name, l.mark, l.spelling, w.root, r.path, e.ordinal
         FROM recall_file_entry l JOIN recall_file f ON (f.scope_id, f.id) = (l.scope_id, l.file_id)
         JOIN recall_entry e ON (e.scope_id, e.id) = (l.scope_id, l.entry_id)
         JOIN resource r ON (r.scope_id, r.id) = (e.scope_id, e.resource_id)
-        JOIN workspace w ON (w.scope_id, w.id) = (r.scope_id, r.workspace_id)""",
+        JOIN workspace w ON (w.scope_id, w.id) = (r.scope_id, r.workspace_id)
+        WHERE l.scope_id = :scope""",
 }
 _PASSAGE = """
     SELECT coalesce(f.folded_name, ''), coalesce(w.root, ''), coalesce(r.path, ''), coalesce(e.ordinal, -1),
@@ -46,7 +50,8 @@ _PASSAGE = """
     LEFT JOIN recall_entry e ON (e.scope_id, e.id) = (p.scope_id, p.entry_id)
     LEFT JOIN resource r ON r.scope_id = p.scope_id AND r.id = coalesce(p.resource_id, e.resource_id)
     LEFT JOIN workspace w ON (w.scope_id, w.id) = (r.scope_id, r.workspace_id)
-    {join}"""
+    {join}
+    WHERE p.scope_id = :scope"""
 _QUERIES["passage"] = _PASSAGE.format(more="", join="")
 _QUERIES["posting"] = _PASSAGE.format(
     more=", t.term, t.tf", join="JOIN posting t ON (t.scope_id, t.passage_id) = (p.scope_id, p.id)"
@@ -54,12 +59,16 @@ _QUERIES["posting"] = _PASSAGE.format(
 _QUERIES["passage_vector"] = _PASSAGE.format(
     more=", v.vector, v.scale", join="JOIN passage_vector v ON (v.scope_id, v.passage_id) = (p.scope_id, p.id)"
 )
-_QUERIES["fold_queue"] = "SELECT file_id FROM fold_queue"
+_QUERIES["fold_queue"] = "SELECT file_id FROM fold_queue WHERE scope_id = :scope"
 
 
-def comparable_rows(store: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """What two stores of the same folder must agree in: all but ids, times, versions and attempts."""
+def comparable_rows(store: Path, scope_key: str = "{}") -> dict[str, list[tuple[Any, ...]]]:
+    """What two stores of the same folder must agree in, a scope at a time: all but ids, times and versions."""
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
-        found = {name: sorted(connection.execute(query).fetchall(), key=repr) for name, query in _QUERIES.items()}
+        row = connection.execute("SELECT id FROM scope WHERE key = ?", (scope_key,)).fetchone()
+        given = {"scope": row[0] if row else ""}
+        found = {
+            name: sorted(connection.execute(query, given).fetchall(), key=repr) for name, query in _QUERIES.items()
+        }
     connection.close()
     return found
