@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -30,9 +29,9 @@ TELLING = {
     "heading.md": f"# Index\n\n## {SECRET}\n\nThe keeper decided to paint every door green.\n",
     "quote.md": f"# Letters\n\n> {SECRET}\n\nLetters are always answered within a week.\n",
     "nested.md": f"# Plans\n\n- {SECRET}\n  - We agreed to fetch it in the spring before the thaw.\n",
-    "fence.md": f"# Notes\n\nThe notes are kept as code.\n\n```text\nfirst line of three\n{SECRET}\nlast line of it\n```\n",
+    "fence.md": f"# Notes\n\nThe notes are kept as code.\n\n```text\nfirst line of it\n{SECRET}\nlast line\n```\n",
     "table.md": f"# Table\n\n| who | what |\n| --- | --- |\n| Ann | {SECRET} |\n| Bob | nothing at all |\n",
-    "front.md": f'---\ntitle: Front\ndescription: "{SECRET}"\ntags: [ships]\n---\n\nShips must be painted each year.\n',
+    "front.md": f'---\ntitle: Front\ndescription: "{SECRET}"\ntags: [ships]\n---\n\nShips are painted each May.\n',
     "titled.md": f"# {SECRET}\n\nWe decided to keep the boats in the shed.\n",
     "numbered.md": f"# Steps\n\n## How to fetch it\n\n1. {SECRET}\n2. Take the boat out.\n3. Row back home.\n",
     "page.html": f"<html><body><h1>Page</h1><p>{SECRET}</p><p>Boats must be dry.</p></body></html>",
@@ -47,7 +46,7 @@ TELLING = {
     "log.csv": f'who,what\nAnn,"{SECRET}"\nBob,nothing at all\n',
 }
 OTHERS = {
-    "deploys.md": "# Deploys\n\nDeploys go out on Tuesdays after the stand-up. The gateway is left alone on Fridays.\n",
+    "deploys.md": "# Deploys\n\nDeploys go out on Tuesdays. The gateway is left alone on Fridays.\n",
     "restore.md": "# Restore\n\n## How to restore\n\n1. Stop the service.\n2. Copy the dump back.\n3. Start it.\n",
 }
 
@@ -158,7 +157,7 @@ async def test_removing_the_only_workspace_leaves_no_row_of_it(bench: Bench) -> 
         {"treasure.md": TELLING["bullet.md"] + "- Boats are always counted at dusk.\n"},
         {"moved/treasures.md": TELLING["bullet.md"]},
         {"again.md": f"# Again\n\nShe said it once more. {SECRET.upper()} We decided to be silent.\n"},
-        {"list.md": "# List\n\n* **The blue lantern** is hidden under the bridge, in Oslo!\n* Boats must be dry.\n"},
+        {"list.md": "# List\n\n* **The blue lantern** is hidden under the bridge, in Oslo!\n* Boats stay dry.\n"},
         {name: text for name, text in TELLING.items() if name != "bullet.md"},
     ],
     ids=["edited elsewhere", "renamed", "second source", "other marks", "every kind"],
@@ -255,7 +254,7 @@ async def test_a_forgotten_file_does_not_come_back_under_another_name_until_it_i
     async with bench.open() as memu:
         await memu.memorize_workspace(bench.work)
         await memu.forget("treasure.md")
-        os.rename(bench.work / "treasure.md", bench.work / "other.md")
+        (bench.work / "treasure.md").rename(bench.work / "other.md")
         report = await memu.memorize_workspace(bench.work)
         assert ("other.md", "forgotten") in {(one.path, one.reason) for one in report.skipped}
         assert bench.holding(*WORDS) == []
@@ -307,7 +306,7 @@ async def test_a_sync_that_runs_is_waited_for_or_named_busy(bench: Bench) -> Non
         await memu.memorize_workspace(bench.work)
         entry = await find_entry(memu)
         name = f"the sync of {bench.work.resolve()} for {Scope.of()}"
-        async with other._database.lock(name):  # noqa: SLF001
+        async with other._database.lock(name):
             with pytest.raises(BusyError):
                 await memu.forget(entry)
             assert (await memu.forget(entry, dry_run=True)).entries == 1

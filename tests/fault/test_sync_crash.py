@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
+from support.kills import KillAtStatement, KillAtStep, KilledError, listening
 from support.rows import comparable_rows
 
-from memu import Interceptor, MemoryService, StepEvent
+from memu import Interceptor, MemoryService
 from memu.providers.fakes import HashingEncoder
 
 pytestmark = pytest.mark.fault
@@ -35,53 +32,6 @@ AFTER = {
     "new.md": "# Deploy windows\n\nNobody deploys while the moon is full.\n",
     "restore.md": RESTORE.replace("2. Copy the dump back.\n3.", "2. Ask the owner first.\n3. Copy it back.\n4."),
 }
-
-
-class KilledError(BaseException):
-    """Stands for a kill: nothing catches it."""
-
-
-@dataclass
-class KillAtStep(Interceptor):
-    """Kills after so many step events (before and after each step count)."""
-
-    left: int
-    seen: int = 0
-
-    async def before(self, event: StepEvent) -> None:
-        self.count()
-
-    async def after(self, event: StepEvent) -> None:
-        self.count()
-
-    def count(self) -> None:
-        self.seen += 1
-        self.left -= 1
-        if self.left == 0:
-            raise KilledError
-
-
-@dataclass
-class KillAtStatement:
-    """Kills before the statement of this number, in whatever transaction it stands."""
-
-    left: int
-    seen: int = 0
-
-    def __call__(self, *_: Any) -> None:
-        self.seen += 1
-        self.left -= 1
-        if self.left == 0:
-            raise KilledError
-
-
-@contextmanager
-def listening(kill: KillAtStatement) -> Iterator[None]:
-    event.listen(Engine, "before_cursor_execute", kill)
-    try:
-        yield
-    finally:
-        event.remove(Engine, "before_cursor_execute", kill)
 
 
 def lay(folder: Path, files: dict[str, str]) -> None:

@@ -117,7 +117,11 @@ def trim_marks(text: str) -> str:
 
 def is_marks_only(text: str) -> bool:
     """Whether nothing but marks is left, or nothing at all."""
-    return not any(char.isalnum() for char in _ANY_MARK.sub("", text))
+    return not _has_words(_ANY_MARK.sub("", text))
+
+
+def _has_words(text: str) -> bool:
+    return any(char.isalnum() for char in text)
 
 
 def _unmarked(name: str | None) -> str | None:
@@ -168,7 +172,8 @@ def _find_runs(text: str, hits: Sequence[Slice], covers: Covers) -> Iterator[Sli
         found = (at for at, unit in enumerate(units) if (unit.start, unit.end) in places)
         for first, last in sorted({run for at in found for run in _runs_around(at, len(units))}):
             start, end = units[first].start, units[last].end
-            if covers(text[start:end]):
+            # A bracket at the end adds nothing to what is known by itself.
+            if _has_words(units[first].text) and _has_words(units[last].text) and covers(text[start:end]):
                 yield Slice(text[start:end], start, end)
 
 
