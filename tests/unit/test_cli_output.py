@@ -39,7 +39,7 @@ pytestmark = pytest.mark.unit
 COMMANDS = {
     "memorize-workspace": "sync",
     "retrieve-workspace": "search",
-    **dict.fromkeys(["export", "get", "status", "workspace", "steps", "db"], ""),
+    **dict.fromkeys(["export", "get", "status", "forget", "workspace", "steps", "db"], ""),
 }
 
 
