@@ -11,6 +11,7 @@ import asyncio
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -19,17 +20,17 @@ from pydantic import BaseModel
 from sqlalchemy.engine import URL
 
 from memu.carrier import Carrier, Change, Workflows
-from memu.errors import ConfigurationError, NotFound, ReadError, RootError
+from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, RootError
 from memu.export.private import ensure_private
 from memu.ingest.paths import read_source, stored_path
 from memu.memorize.extractors.extractive import ExtractiveExtractor
 from memu.memorize.extractors.protocol import Extractor
-from memu.memorize.status import describe_workspaces
 from memu.providers.choice import choose_encoder
 from memu.providers.protocols import Encoder
 from memu.records import (
     ExportReport,
     ForgetReceipt,
+    HealthReport,
     Layer,
     Listing,
     RetrieveResult,
@@ -45,11 +46,12 @@ from memu.retrieve.states import RetrieveState
 from memu.settings import STORE_FOLDER, Settings, WorkspaceScope, conditions_of, locate_store, scope_of, store_path
 from memu.storage.database import Database
 from memu.storage.engine import store_path as database_path
-from memu.storage.session import Session
 from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
 
 if TYPE_CHECKING:
+    from memu.doctor.examination import Doctor
     from memu.export.workflow import Exporter
+    from memu.memorize.failure import FailureNote
     from memu.memorize.forget.errand import Forgetter
     from memu.memorize.states import SyncState
 
@@ -303,13 +305,19 @@ class MemoryService:
         return await self._lookup.list_entries(self._scope(user), after=after, limit=limit)
 
     async def status(self, *, user: Mapping[str, Any] | None = None) -> tuple[WorkspaceStatus, ...]:
-        """How each workspace of the scope stands."""
-        scope = self._scope(user)
+        """How each workspace of the scope stands, told without opening a file."""
+        return await self._doctor().describe(self._scope(user))
 
-        def work(session: Session) -> tuple[WorkspaceStatus, ...]:
-            return describe_workspaces(session, session.within(scope), self._encoder, self._extractor.name)
+    async def examine(
+        self, *, user: Mapping[str, Any] | None = None, across: bool = False, thorough: bool = False
+    ) -> HealthReport:
+        """Check the store and the trees of a scope against one another; nothing is written.
 
-        return await self._database.read(work)
+        Args:
+            user: the scope; with ``across`` every scope whose fields match.
+            thorough: compare the word index of every passage and probe every source, not a sample.
+        """
+        return await self._doctor().examine(await self._scopes(user, across=across), thorough=thorough)
 
     async def list_workspaces(self, *, user: Mapping[str, Any] | None = None) -> tuple[Workspace, ...]:
         """The scope's workspaces, by name, those without one after them by root."""
@@ -432,10 +440,39 @@ class MemoryService:
     async def _sync(self, state: SyncState, *, wait: bool) -> SyncReport:
         name = _lock_name(state.scope, str(state.folder.expanduser().resolve()))
         async with self._database.lock(name, wait_seconds=None if wait else 0):
-            done = await self._carrier("sync", state)
+            note = self._failure_note(state)
+            try:
+                done = await self._carrier("sync", state)
+            except MemuError as error:
+                await note.write(error)
+                raise
         if done.report is None:
             raise ConfigurationError("The sync workflow ended without a report; a step that writes it is missing.")
         return done.report
+
+    def _failure_note(self, state: SyncState) -> FailureNote:
+        from memu.memorize.failure import FailureNote
+
+        return FailureNote(
+            database=self._database,
+            scope=state.scope,
+            root=state.folder.expanduser().resolve(),
+            began=datetime.now(UTC),
+            extractor=self._extractor.name,
+            encoder=self._encoder.identity.name if self._encoder else None,
+        )
+
+    def _doctor(self) -> Doctor:
+        from memu.doctor.examination import Doctor
+
+        return Doctor(
+            database=self._database,
+            encoder=self._encoder,
+            extractor=self._extractor.name,
+            resources=self._settings.resources,
+            find_out=lambda root: self._out_of(Path(root)),
+            lock_name=_lock_name,
+        )
 
     def _exporter(self) -> Exporter:
         from memu.export.workflow import Exporter
@@ -450,11 +487,14 @@ class MemoryService:
 
     async def _export(self, scope: Scope, root: Path) -> ExportReport:
         """Publish the scope's tree where it belongs for a workspace at ``root``."""
-        out = self._out
-        if out is None:
-            out = _private_folder(self._database.url) or root / STORE_FOLDER
+        out = self._out_of(root)
+        if self._out is None:
             await asyncio.to_thread(ensure_private, out)
         return await self._exporter().export(scope, out)
+
+    def _out_of(self, root: Path) -> Path:
+        """The folder that holds the tree of a workspace at ``root``."""
+        return self._out or _private_folder(self._database.url) or root / STORE_FOLDER
 
     async def _export_again(self, scope: Scope) -> tuple[ExportReport, ...]:
         """Bring every tree of the scope up to date that is still there."""

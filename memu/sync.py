@@ -22,6 +22,7 @@ from typing import Any, Self, TypeVar
 from memu.records import (
     ExportReport,
     ForgetReceipt,
+    HealthReport,
     Layer,
     Listing,
     RetrieveResult,
@@ -157,6 +158,12 @@ class MemoryService:
     def status(self, *, user: Mapping[str, Any] | None = None) -> tuple[WorkspaceStatus, ...]:
         """See :meth:`memu.MemoryService.status`."""
         return self._run(self._service.status(user=user))
+
+    def examine(
+        self, *, user: Mapping[str, Any] | None = None, across: bool = False, thorough: bool = False
+    ) -> HealthReport:
+        """See :meth:`memu.MemoryService.examine`."""
+        return self._run(self._service.examine(user=user, across=across, thorough=thorough))
 
     def list_workspaces(self, *, user: Mapping[str, Any] | None = None) -> tuple[Workspace, ...]:
         """See :meth:`memu.MemoryService.list_workspaces`."""

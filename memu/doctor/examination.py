@@ -1,0 +1,163 @@
+"""The examination of a store: every check in its order, over one scope or several."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from memu.doctor.checked import Checked, ScopeRows, merge
+from memu.doctor.page_checks import check_entries, check_pages
+from memu.doctor.probes import Probe, choose_probes, run_probes
+from memu.doctor.remedies import Remedies
+from memu.doctor.search_checks import check_vectors, find_wrong_terms, report_postings
+from memu.doctor.store_checks import check_encoder, check_file, check_links, check_locks
+from memu.doctor.tree_checks import check_tree
+from memu.doctor.work_checks import check_runs, check_sources, check_work
+from memu.export.disk import Disk, LocalDisk
+from memu.export.examination import PublishedState, TreeExamination, describe_tree, examine_tree, load_published
+from memu.export.workflow import tree_of
+from memu.memorize.status import describe_workspaces
+from memu.providers.protocols import Encoder
+from memu.records import HealthReport, Scope, Severity, TreeStatus, Usage, Workspace, WorkspaceStatus
+from memu.storage.database import Database
+from memu.storage.inspection import StoredTerms
+from memu.storage.session import Session
+
+__all__ = ["Doctor"]
+
+_BATCH = 500
+_SAMPLE = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doctor:
+    """Looks at a store, its trees and its locks, and writes nothing.
+
+    find_out: the ``--out`` folder of a workspace's root. lock_name: the lock that a sync of a root holds.
+    """
+
+    database: Database
+    encoder: Encoder | None
+    extractor: str
+    resources: str
+    find_out: Callable[[str], Path]
+    lock_name: Callable[[Scope, str], str]
+    disk: Disk = field(default_factory=LocalDisk)
+
+    async def describe(self, scope: Scope) -> tuple[WorkspaceStatus, ...]:
+        """How each workspace of the scope stands, with its trees."""
+
+        def work(session: Session) -> tuple[tuple[WorkspaceStatus, ...], PublishedState]:
+            repository = session.within(scope)
+            described = describe_workspaces(session, repository, self.encoder, self.extractor)
+            return described, load_published(repository)
+
+        found, known = await self.database.read(work)
+        syncing = await self._syncing(scope, [each.workspace for each in found])
+        return tuple(
+            [
+                replace(
+                    each,
+                    syncing=each.workspace.id in syncing,
+                    usage=_usage(each),
+                    trees=await self._describe_trees(scope, [each.workspace], known),
+                )
+                for each in found
+            ]
+        )
+
+    async def examine(self, scopes: Sequence[Scope], *, thorough: bool = False) -> HealthReport:
+        """Every check. ``thorough``: postings and probes of everything, not of a sample.
+
+        Raises:
+            StoreError: the store is so damaged that it does not answer.
+        """
+        locks = check_locks(await self.database.abandoned_locks())
+        file = await self.database.read(lambda session: check_file(session, self.database.url))
+        found: list[tuple[Scope | None, Checked]] = [(None, file), (None, locks)]
+        if not file.findings:
+            # Rows read through a broken index would tell of faults that are not there.
+            found += await self.database.read(
+                lambda session: [(None, check_links(session)), (None, check_encoder(session, self.encoder))]
+            )
+            for scope in scopes:
+                found += [(scope, each) for each in await self._examine(scope, thorough=thorough)]
+        return merge(found)
+
+    async def _examine(self, scope: Scope, *, thorough: bool) -> list[Checked]:
+        remedies = Remedies(scope=scope, url=self.database.url)
+        workspaces = await self.database.read(lambda session: session.within(scope).workspaces.list())
+        syncing = await self._syncing(scope, workspaces)
+
+        def see(session: Session) -> ScopeRows:
+            repository = session.within(scope)
+            return ScopeRows(
+                scope=scope,
+                repository=repository,
+                workspaces=repository.workspaces.list(),
+                syncing=syncing,
+                remedies=remedies,
+            )
+
+        def work(session: Session) -> tuple[list[Checked], tuple[Probe, ...], PublishedState, Severity]:
+            rows = see(session)
+            checks = [check(rows) for check in (check_entries, check_pages, check_sources, check_work, check_runs)]
+            checks.append(check_vectors(session, rows, self.encoder))
+            return checks, choose_probes(rows, thorough=thorough), load_published(rows.repository), rows.left()
+
+        checks, probes, known, left = await self.database.read(work)
+        checks.append(await self._check_postings(see, thorough=thorough))
+        checks.append(await run_probes(self.database, scope, probes, remedies))
+        for status in await self._describe_trees(scope, workspaces, known):
+            examined = TreeExamination()
+            if status.state not in {"missing", "unpublished", "unreadable"}:
+                examined = await asyncio.to_thread(examine_tree, self.disk, Path(status.tree), scope)
+            checks.append(check_tree(status, examined, remedies, left))
+        return checks
+
+    async def _check_postings(self, see: Callable[[Session], ScopeRows], *, thorough: bool) -> Checked:
+        """Sums over all passages, terms over a sample or all: batch by batch, so that no read stays open long."""
+        wrong = await self.database.read(lambda session: see(session).repository.inspection.wrongly_counted())
+        looked_at, after = 0, ""
+
+        def load(session: Session) -> tuple[StoredTerms, ...]:
+            return see(session).repository.inspection.indexed(after=after, limit=_BATCH)
+
+        while (thorough or looked_at < _SAMPLE) and (indexed := await self.database.read(load)):
+            wrong = (*wrong, *await asyncio.to_thread(find_wrong_terms, indexed))
+            looked_at += len(indexed)
+            after = indexed[-1].passage.id
+        return await self.database.read(lambda session: report_postings(see(session), wrong, looked_at))
+
+    async def _syncing(self, scope: Scope, workspaces: Sequence[Workspace]) -> frozenset[str]:
+        names = {each.id: self.lock_name(scope, each.root) for each in workspaces}
+        return frozenset([each for each, name in names.items() if await self.database.is_locked(name)])
+
+    async def _describe_trees(
+        self, scope: Scope, workspaces: Sequence[Workspace], known: PublishedState
+    ) -> tuple[TreeStatus, ...]:
+        return await asyncio.to_thread(
+            lambda: tuple(
+                describe_tree(self.disk, tree, known, self.resources)
+                for tree in self._trees(scope, workspaces, known)
+            )
+        )
+
+    def _trees(self, scope: Scope, workspaces: Sequence[Workspace], known: PublishedState) -> Iterator[Path]:
+        """Where the workspaces' trees belong, then what else was published and is still there."""
+        wanted = {tree_of(scope, self.find_out(each.root)) for each in workspaces}
+        others = {Path(tree) for tree in known.publications}
+        yield from sorted(wanted)
+        yield from sorted(tree for tree in others - wanted if tree.is_dir())
+
+
+def _usage(status: WorkspaceStatus) -> Usage:
+    counts = status.last_run.counts if status.last_run else {}
+    return Usage(
+        calls=counts.get("calls", 0),
+        texts=counts.get("texts", 0),
+        prompt_tokens=counts.get("prompt_tokens", 0),
+        completion_tokens=counts.get("completion_tokens", 0),
+    )

