@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TypeVar
 
 from memu.ingest.private_keys import find_private_keys
@@ -27,6 +28,7 @@ _RUN_MAP = bytes(ord("a") if byte in _TOKEN_CHARS else ord(" ") for byte in rang
 _RUN = b"a" * TOKEN_MIN_LENGTH
 _WORD_MAP = bytes(byte if byte < 128 and chr(byte).isalnum() else ord(" ") for byte in range(256))
 _HEAD_LENGTH = 4
+_head_of = itemgetter(slice(_HEAD_LENGTH))
 _ESCAPE = re.compile(rb"\\[nrt]|%[0-9A-F][0-9A-F]")
 
 
@@ -118,7 +120,7 @@ def _present(text: str) -> Iterator[SecretPattern]:
     runs = _long_runs(text.encode("utf-8", "replace")) if len(text) >= TOKEN_MIN_LENGTH else b""
     if runs:
         plain = _ESCAPE.sub(b" ", runs) if b"\\" in runs or b"%" in runs else runs
-        heads = {word[:_HEAD_LENGTH] for word in plain.translate(_WORD_MAP).split()}
+        heads = set(map(_head_of, plain.translate(_WORD_MAP).split()))
         for head in _BY_HEAD.keys() & heads:
             yield from (pattern for pattern in _BY_HEAD[head] if pattern.keyword in text)
         yield from (pattern for pattern in _HEADLESS if pattern.keyword.encode() in runs)
