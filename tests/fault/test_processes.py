@@ -1,0 +1,104 @@
+"""P2 and P8 with real processes: killed with -9 at random moments, and eight at once on one store."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.citations import check_tree
+from support.rows import comparable_rows
+
+pytestmark = pytest.mark.fault
+
+KILLS = int(os.environ.get("MEMU_TEST_KILLS", "20"))
+BUSY = 3
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "memu", *arguments],
+        env={**os.environ, "MEMU_ENCODER": "none", "MEMU_CONFIG": ""},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def sync(folder: Path, store: Path, out: Path, *more: str) -> subprocess.Popen[str]:
+    return start("sync", str(folder), "--quiet", "--db", f"sqlite:///{store}", "--out", str(out), *more)
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
+    _, errors = process.communicate(timeout=240)
+    return process.returncode, errors
+
+
+def lay(folder: Path, count: int, edition: int = 0) -> None:
+    folder.mkdir(exist_ok=True)
+    for number in range(count):
+        if edition and number % 3 == 0:
+            (folder / f"{number}.md").unlink(missing_ok=True)
+            continue
+        text = (
+            f"# Topic {number % 5}\n\n"
+            f"Item {number} of {folder.name} was measured in edition {edition} of the list.\n\n"
+            f"The gauge of line {number} shows what nobody expected of it.\n"
+        )
+        (folder / f"{number}.md").write_text(text, encoding="utf-8")
+
+
+def tree(out: Path) -> dict[str, bytes]:
+    files = (path for path in out.rglob("*") if path.suffix == ".md")
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
+
+
+def test_p2_killed_by_the_system_at_random_moments(tmp_path: Path) -> None:
+    """After every few kills the folder changes; in the end store and tree are those of a calm sync."""
+    chance = random.Random(20)
+    folder, store, out = tmp_path / "work", tmp_path / "store.sqlite3", tmp_path / "out"
+    lay(folder, 30)
+    interrupted = 0
+    for number in range(KILLS):
+        if number % 5 == 4:
+            lay(folder, 30, edition=number)
+        process = sync(folder, store, out)
+        time.sleep(chance.uniform(0.3, 4.0))
+        process.send_signal(signal.SIGKILL)
+        code, errors = finish(process)
+        interrupted += code == -signal.SIGKILL
+        assert code in (0, -signal.SIGKILL), errors
+    # A dead process holds no lock: the next sync goes ahead at once.
+    assert finish(sync(folder, store, out)) == (0, "")
+    assert interrupted > KILLS // 4
+    assert finish(sync(folder, tmp_path / "calm.sqlite3", tmp_path / "calm")) == (0, "")
+    assert tree(out) == tree(tmp_path / "calm")
+    assert comparable_rows(store) == comparable_rows(tmp_path / "calm.sqlite3")
+    assert check_tree(out / "workspace-memory")[1] == []
+    assert [path.name for path in out.rglob("*") if ".tmp" in path.name or path.name.endswith("~")] == []
+
+
+def test_p8_eight_processes_on_one_store_end_as_one_after_another(tmp_path: Path) -> None:
+    """Four folders, each synced by two processes at once, searches between: busy is the only refusal."""
+    store, out = tmp_path / "store.sqlite3", tmp_path / "out"
+    folders = [tmp_path / f"room-{number}" for number in range(4)]
+    for folder in folders:
+        lay(folder, 12)
+    running = [sync(folder, store, out, "--workspace", folder.name) for folder in folders for _ in range(2)]
+    ended = [finish(process) for process in running]
+    assert {code for code, _ in ended} <= {0, BUSY}, ended
+    assert sum(code == 0 for code, _ in ended) >= len(folders)
+    assert all("busy" in errors for code, errors in ended if code == BUSY)
+    searches = [start("search", "gauge of line 7", "--json", "--db", f"sqlite:///{store}") for _ in range(4)]
+    again = [sync(folder, store, out, "--workspace", folder.name, "--wait") for folder in folders]
+    assert {finish(process)[0] for process in (*searches, *again)} == {0}
+    for folder in folders:
+        finish(sync(folder, tmp_path / "calm.sqlite3", tmp_path / "calm", "--workspace", folder.name))
+    assert tree(out) == tree(tmp_path / "calm")
+    assert comparable_rows(store) == comparable_rows(tmp_path / "calm.sqlite3")
