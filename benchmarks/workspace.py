@@ -166,7 +166,8 @@ def print_shares(root: Path, environment: Mapping[str, str]) -> None:
             measure([sys.executable, CHILD, told, *arguments], environment, root)
             shares: dict[str, float] = json.loads(told.read_text(encoding="utf-8"))
         total = sum(shares.values())
-        print(f"\n{name}, profiled: CPU by where it is spent")
+        own = sum(seconds for place_name, seconds in shares.items() if place_name.startswith("memu."))
+        print(f"\n{name}, profiled: {own / total:.0%} of the CPU is spent in our own code")
         for place_name, seconds in sorted(shares.items(), key=lambda item: -item[1]):
             if seconds / total >= 0.01:
                 print(f"  {seconds / total:5.1%}  {place_name}")
