@@ -37,6 +37,7 @@ _COMMANDS = {
     "export": _Place("export", "export", "Write the Markdown tree again."),
     "get": _Place("get", "get", "Show one page, source or entry; or list the entries."),
     "status": _Place("status", "status", "How each workspace stands."),
+    "doctor": _Place("doctor", "doctor", "Check the store and say what is wrong."),
     "forget": _Place("forget", "forget", "Forget an entry, page, source, match or all; for good."),
     "workspace": _Place("workspace", "workspace", "List or remove synced folders."),
     "steps": _Place("steps", "steps", "The steps of each workflow."),

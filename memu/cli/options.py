@@ -40,6 +40,20 @@ class Common:
             settings.db, folder=folder, out=settings.out, interceptors=interceptors, settings=settings
         )
 
+    def require_store(self) -> None:
+        """Make sure that there is a store to look at: opening a SQLite one that is not there would make it.
+
+        Raises:
+            StoreError: there is none.
+        """
+        from memu import Settings
+        from memu.errors import StoreError
+        from memu.schema import read_schema
+
+        version = read_schema(Settings.load(db=self.db).db)
+        if version.found is None:
+            raise StoreError(f"{version.store} holds no memory yet; sync a folder into it first.")
+
     def notice(self, message: str) -> None:
         """Tell the user on stderr, unless asked to be quiet."""
         if not self.quiet:

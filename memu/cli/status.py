@@ -10,17 +10,26 @@ import click
 from memu.cli.options import Common, common_options
 from memu.cli.output import Line, print_lines, write_json
 from memu.cli.report import SHOWN_AT_MOST, grouped_problems
-from memu.records import SyncRun, WorkspaceStatus
+from memu.records import SyncRun, TreeStatus, Usage, WorkspaceStatus
 
-__all__ = ["describe_status", "is_healthy", "status"]
+__all__ = ["describe_status", "status"]
 
 UNHEALTHY = 1
+_TREES = {
+    "current": "up to date",
+    "stale": "behind by {tree.behind} changes; memu export writes them anew",
+    "changed": "changed since they were published; the next sync looks at them",
+    "missing": "gone; memu export writes them anew",
+    "unpublished": "never published; memu export writes them",
+    "unreadable": "cannot be read",
+}
 
 
 @click.command("status")
 @common_options
 def status(common: Common) -> int:
     """How each workspace stands. Exit code 1 when a file stands as failed or the last sync did not end well."""
+    common.require_store()
 
     async def fetch() -> tuple[WorkspaceStatus, ...]:
         async with common.open_service() as memu:
@@ -33,12 +42,7 @@ def status(common: Common) -> int:
         common.notice("No workspace in this scope.")
     else:
         print_lines(line for one in found for line in describe_status(one))
-    return 0 if all(is_healthy(one) for one in found) else UNHEALTHY
-
-
-def is_healthy(one: WorkspaceStatus) -> bool:
-    """Whether nothing stands as failed and the last sync that ended raised no error."""
-    return not one.failed and not (one.last_run and one.last_run.error)
+    return 0 if all(one.ok for one in found) else UNHEALTHY
 
 
 def describe_status(one: WorkspaceStatus) -> Iterator[Line]:
@@ -47,9 +51,13 @@ def describe_status(one: WorkspaceStatus) -> Iterator[Line]:
     yield f"  extractor {one.extractor} · encoder {one.encoder or 'none (words only)'}", "dim"
     yield f"  sources: {_counts(one.sources)}", ""
     yield f"  entries: {one.entries} · pages: {_counts(one.pages)}", ""
-    yield f"  last sync: {_run(one.last_run)}", ""
+    yield f"  last sync: {_run(one)}", "" if one.ok else "red"
     if one.last_run and (one.last_good_run is None or one.last_good_run.id != one.last_run.id):
-        yield f"  last good sync: {_run(one.last_good_run)}", "yellow"
+        yield f"  last good sync: {_ended(one.last_good_run) if one.last_good_run else 'never'}", "yellow"
+    if usage := _usage(one.usage):
+        yield f"  it asked for: {usage}", "dim"
+    for tree in one.trees:
+        yield f"  pages in {tree.tree}: {_TREES[tree.state].format(tree=tree)}", _tree_style(tree)
     if one.queued or one.vectors_missing:
         yield f"  left for the next sync: {one.queued} pages, {one.vectors_missing} vectors", "yellow"
     for what, problems, style in (("skipped", one.skipped, ""), ("failed", one.failed, "red")):
@@ -62,8 +70,25 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "none"
 
 
-def _run(run: SyncRun | None) -> str:
+def _run(one: WorkspaceStatus) -> str:
+    run = one.last_run
     if run is None:
         return "never"
-    ended = f"{run.state} {run.ended_at:%Y-%m-%d %H:%M} UTC" if run.ended_at else f"{run.state}, not ended"
-    return f"{ended}: {run.error}" if run.error else ended
+    if run.state == "running":
+        began = f"began {run.started_at:%Y-%m-%d %H:%M} UTC"
+        return f"{began} and runs now" if one.syncing else f"{began} and was killed; the next one goes on"
+    return f"{_ended(run)}: {run.error}" if run.error else _ended(run)
+
+
+def _ended(run: SyncRun) -> str:
+    return f"{run.state} {run.ended_at:%Y-%m-%d %H:%M} UTC" if run.ended_at else f"{run.state}, not ended"
+
+
+def _usage(usage: Usage) -> str:
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    counts = {"calls": usage.calls, "texts encoded": usage.texts, "tokens": tokens}
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+
+
+def _tree_style(tree: TreeStatus) -> str:
+    return "" if tree.state == "current" else "yellow"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from memu.doctor.checked import Checked, ScopeRows
 from memu.doctor.remedies import RESTORE
@@ -14,11 +14,13 @@ __all__ = ["check_entries", "check_pages"]
 
 
 def check_entries(rows: ScopeRows) -> Checked:
-    """Entries shown and on no page, or hidden and on one, where the workspace's pages are settled."""
+    """Entries that no search finds; shown ones on no page and hidden ones on one, where pages are settled."""
     findings: list[Finding] = []
     count = 0
     for workspace in rows.workspaces:
         count += rows.repository.entries.count(workspace.id)
+        lost = rows.repository.inspection.without_passage(workspace.id)
+        findings += _report_entries(rows, workspace, lost, "have no passage; no search finds them")
         if workspace.assigned == workspace.version:
             findings += _misplaced(rows, workspace)
     return Checked(check="entries", count=count, findings=tuple(findings))
@@ -26,32 +28,39 @@ def check_entries(rows: ScopeRows) -> Checked:
 
 def _misplaced(rows: ScopeRows, workspace: Workspace) -> Iterator[Finding]:
     inspection = rows.repository.inspection
-    for paths, fault in (
-        (inspection.shown_without_page(workspace.id), "are shown but stand on no page"),
-        (inspection.hidden_with_page(workspace.id), "are hidden but stand on a page"),
-    ):
-        for path, number in sorted(Counter(paths).items()):
-            yield Finding(
-                check="entries",
-                severity=Severity.ERROR,
-                subject=path,
-                message=f"{number} of its entries {fault}.",
-                remedy=rows.remedies.rebuild(workspace.root),
-            )
+    shown, hidden = inspection.shown_without_page(workspace.id), inspection.hidden_with_page(workspace.id)
+    yield from _report_entries(rows, workspace, shown, "are shown but stand on no page")
+    yield from _report_entries(rows, workspace, hidden, "are hidden but stand on a page")
+
+
+def _report_entries(rows: ScopeRows, workspace: Workspace, paths: Sequence[str], fault: str) -> Iterator[Finding]:
+    for path, number in sorted(Counter(paths).items()):
+        yield Finding(
+            check="entries",
+            severity=Severity.ERROR,
+            subject=path,
+            message=f"{number} of its entries {fault}.",
+            remedy=rows.remedies.rebuild(workspace.root),
+        )
 
 
 def check_pages(rows: ScopeRows) -> Checked:
     """Every page that does not wait to be folded: it rests on entries, and marks and links agree."""
     queued = {page.file_id for page in rows.repository.queue.list()}
     marks = rows.repository.inspection.marks()
+    lost = rows.repository.inspection.pages_without_passage()
     pages = rows.repository.pages.list()
     settled = [page for page in pages if page.id not in queued]
-    findings = [finding for page in settled for finding in _look_at_page(rows, page, marks)]
+    findings = [finding for page in settled for finding in _look_at_page(rows, page, marks, lost)]
     return Checked(check="pages", count=len(pages), findings=tuple(findings))
 
 
-def _look_at_page(rows: ScopeRows, page: RecallFile, marks: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
+def _look_at_page(
+    rows: ScopeRows, page: RecallFile, marks: Mapping[str, Sequence[str]], lost: Collection[str]
+) -> Iterator[Finding]:
     faults = list(_faults(page.content, marks.get(page.id, ())))
+    if page.id in lost:
+        faults.append("It has no passage; no search finds it by its name.")
     if not faults:
         return
     roots = [found.workspace.root for found in rows.repository.entries.of_page(page.id)]

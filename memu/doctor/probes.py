@@ -19,7 +19,7 @@ from memu.workflow import LocalRunner
 
 __all__ = ["Probe", "choose_probes", "run_probes"]
 
-_SAMPLE = 200
+_SAMPLE = 50
 _WORDS = 4
 _WORD = re.compile(r"\w[\w'.-]*")
 _LONGEST_WORD = 24

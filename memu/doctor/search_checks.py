@@ -81,7 +81,7 @@ def _missing(rows: ScopeRows, encoder: Encoder | None, active: StoredEncoder | N
         yield Finding(
             check="vectors",
             severity=rows.left(),
-            subject=encoder.identity.name,
+            subject=(active.identity if active else encoder.identity).name,
             message=f"{count} passages have no vector yet; words find them.",
             remedy=rows.remedies.sync(rows.workspaces[0].root) if rows.workspaces else RESTORE,
         )

@@ -82,7 +82,7 @@ def _look_at_encoder(session: Session, encoder: Encoder | None) -> Iterator[Find
             severity=Severity.ERROR,
             subject=encoder.identity.name,
             message=str(error),
-            remedy=f"Set MEMU_ENCODER to {active[0]} again, or encode everything anew.",
+            remedy=f"Configure the encoder {active[0]} again (MEMU_ENCODER). {RESTORE}",
         )
 
 

@@ -18,6 +18,7 @@ from memu.storage.tables import (
     passage_vector,
     posting,
     recall_entry,
+    recall_file,
     recall_file_entry,
     resource,
 )
@@ -26,6 +27,7 @@ from memu.storage.words import KIND_CODES
 __all__ = ["Inspection", "StoredTerms"]
 
 _LARGEST_SCALE = 1e30
+_ENDS = tuple((name, end) for name in ("length", "kind") for end in ("min", "max"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,20 @@ class Inspection(Group):
         """The source's path of each entry that is not shown and yet stands on a page."""
         return self._placed(workspace_id, ~recall_entry.c.shown & self._on_page())
 
+    def without_passage(self, workspace_id: str) -> tuple[str, ...]:
+        """The source's path of each entry that has no passage, or whose source has none."""
+        own = select(passage.c.id).where(linked(passage, "entry_id", recall_entry)).correlate(recall_entry)
+        source = select(passage.c.id).where(
+            passage.c.scope_id == recall_entry.c.scope_id, passage.c.resource_id == recall_entry.c.resource_id
+        )
+        return self._placed(workspace_id, ~own.exists() | ~source.correlate(recall_entry).exists())
+
+    def pages_without_passage(self) -> frozenset[str]:
+        """The ids of pages that no search finds by their name."""
+        own = select(passage.c.id).where(linked(passage, "file_id", recall_file)).correlate(recall_file)
+        statement = self._scoped.select(recall_file.c.id, of=recall_file).where(~own.exists())
+        return frozenset(self._connection.execute(statement).scalars())
+
     def marks(self) -> dict[str, tuple[str, ...]]:
         """Page id → the mark of each of its links, "" for one that was never folded."""
         found: dict[str, list[str]] = defaultdict(list)
@@ -59,19 +75,30 @@ class Inspection(Group):
 
     def wrongly_counted(self) -> tuple[str, ...]:
         """The passages whose postings do not add up to their length, or repeat another length or kind."""
-        kind = case({each.value: code for each, code in KIND_CODES.items() if each}, value=passage.c.kind, else_=0)
-        wrong = or_(
-            func.coalesce(func.sum(posting.c.tf), 0) != passage.c.length,
-            func.min(posting.c.length) != passage.c.length,
-            func.max(posting.c.length) != passage.c.length,
-            func.min(posting.c.kind) != kind,
-            func.max(posting.c.kind) != kind,
+        columns = posting.c
+        # Summed first, in the order of the index by passage: joined row by row, SQLite would walk the terms.
+        sums = (
+            self._scoped.select(
+                columns.scope_id,
+                columns.passage_id,
+                func.sum(columns.tf).label("total"),
+                *(getattr(func, end)(columns[name]).label(f"{end}_{name}") for name, end in _ENDS),
+                of=posting,
+            )
+            .group_by(columns.scope_id, columns.passage_id)
+            .subquery()
         )
+        kind = case({each.value: code for each, code in KIND_CODES.items() if each}, value=passage.c.kind, else_=0)
+        wanted = {"length": passage.c.length, "kind": kind}
         statement = (
             self._scoped.select(passage.c.id, of=passage)
-            .outerjoin(posting, linked(posting, "passage_id", passage))
-            .group_by(passage.c.id, passage.c.length, passage.c.kind)
-            .having(wrong)
+            .outerjoin(sums, linked(sums, "passage_id", passage))
+            .where(
+                or_(
+                    func.coalesce(sums.c.total, 0) != passage.c.length,
+                    *(sums.c[f"{end}_{name}"] != wanted[name] for name, end in _ENDS),
+                )
+            )
             .order_by(by_code_point(self._connection, passage.c.id))
         )
         return tuple(self._connection.execute(statement).scalars())

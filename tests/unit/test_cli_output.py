@@ -17,7 +17,7 @@ from memu.cli.app import run
 from memu.cli.output import plain, write_json
 from memu.cli.report import SHOWN_AT_MOST, describe_sync
 from memu.cli.search import heading_line
-from memu.cli.status import describe_status, is_healthy
+from memu.cli.status import describe_status
 from memu.records import (
     ExportReport,
     FileProblem,
@@ -28,6 +28,7 @@ from memu.records import (
     SyncReport,
     SyncRun,
     Track,
+    TreeStatus,
     Usage,
     Workspace,
     WorkspaceStatus,
@@ -39,7 +40,7 @@ pytestmark = pytest.mark.unit
 COMMANDS = {
     "memorize-workspace": "sync",
     "retrieve-workspace": "search",
-    **dict.fromkeys(["export", "get", "status", "forget", "workspace", "steps", "db"], ""),
+    **dict.fromkeys(["export", "get", "status", "doctor", "forget", "workspace", "steps", "db"], ""),
 }
 
 
@@ -184,12 +185,40 @@ def test_status_lines() -> None:
     assert "never" in "\n".join(text for text, _ in describe_status(_status()))
 
 
-def test_health_is_no_failed_file_and_no_failed_run() -> None:
+def test_health_is_no_failed_file_and_a_last_sync_that_ended_well() -> None:
     """F15."""
-    assert is_healthy(_status(last_run=GOOD, last_good_run=GOOD))
-    assert is_healthy(_status())
-    assert not is_healthy(_status(last_run=BAD, last_good_run=GOOD))
-    assert not is_healthy(_status(failed=(FileProblem(path="a", reason="b"),)))
+    running = SyncRun(id="3", workspace_id="w", state="running", started_at=NOON)
+    assert _status(last_run=GOOD, last_good_run=GOOD).ok
+    assert _status().ok
+    assert _status(last_run=running, syncing=True).ok
+    assert not _status(last_run=running).ok
+    assert not _status(last_run=BAD, last_good_run=GOOD).ok
+    assert not _status(failed=(FileProblem(path="a", reason="b"),)).ok
+    assert _status(last_run=BAD).to_dict()["ok"] is False
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ("current", "up to date"),
+        ("stale", "behind by 3 changes"),
+        ("changed", "changed since"),
+        ("missing", "gone"),
+        ("unpublished", "never published"),
+        ("unreadable", "cannot be read"),
+    ],
+)
+def test_status_says_how_the_pages_stand(state: str, told: str) -> None:
+    tree = TreeStatus(tree="/r/.memu/t", state=state, behind=3 if state == "stale" else 0)
+    lines = "\n".join(text for text, _ in describe_status(_status(trees=(tree,), usage=Usage(calls=2, texts=9))))
+    assert f"/r/.memu/t: {told}" in lines
+    assert "2 calls, 9 texts encoded" in lines
+
+
+def test_status_tells_a_sync_that_runs_from_one_that_was_killed() -> None:
+    running = SyncRun(id="3", workspace_id="w", state="running", started_at=NOON)
+    assert "runs now" in "\n".join(text for text, _ in describe_status(_status(last_run=running, syncing=True)))
+    assert "was killed" in "\n".join(text for text, _ in describe_status(_status(last_run=running)))
 
 
 @pytest.mark.parametrize(
