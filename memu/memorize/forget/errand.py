@@ -148,10 +148,12 @@ class Forgetter:
     async def _forget_scope(self, scope: Scope, *, dry_run: bool, wait: bool) -> ForgetReceipt:
         if scope not in await self.database.read(lambda session: session.scopes()):
             raise NotFound(f"Nothing is stored for {scope}.")
-        receipt = await self.database.read(lambda session: _scope_receipt(session.within(scope), dry_run=dry_run))
         if dry_run:
-            return receipt
+            return await self.database.read(lambda session: _scope_receipt(session.within(scope), dry_run=True))
         async with self._held(scope, wait=wait):
+            receipt = await self.database.read(
+                lambda session: _scope_receipt(session.within(scope), dry_run=False)
+            )
             # The scope's own row goes last: it knows which trees are still to be removed.
             await self.database.write(lambda session: _empty(session.within(scope)))
             reports = await self.withdraw(scope)

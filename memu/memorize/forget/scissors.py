@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from memu.memorize.forget.cutting import cut_text
@@ -14,6 +16,7 @@ from memu.tokens import text_key
 __all__ = ["Cut", "Scissors"]
 
 _LINES_OF_A_SENTENCE = 4
+_NO_LETTER = re.compile(r"[\W_]+")
 _OVERLAP_WORDS = 5
 
 
@@ -54,7 +57,7 @@ class Scissors:
 
     def cut(self, text: str, *, own: bool) -> Cut:
         """Cut a text. ``own``: whether a forgotten statement is known to stand in it."""
-        done = cut_text(text, self.covers)
+        done = cut_text(text, self.covers) if self._may_say(text) else text
         if not self._touches(done, own):
             return Cut(done)
         places: list[Slice] = []
@@ -74,6 +77,11 @@ class Scissors:
         # What no sentence says alone is said across them.
         return Cut(_mark(done, places) if places else MARK, frozenset(keys - {""}))
 
+    def _may_say(self, text: str) -> bool:
+        """Whether the letters of a key stand in the text at all: most texts need no closer look."""
+        letters = _letters(text_key(text))
+        return any(_letters(key) in letters for key in self.keys)
+
     def _touches(self, text: str, own: bool) -> bool:
         """Whether some of these words have to go."""
         if self._says(text, own):
@@ -90,6 +98,11 @@ class Scissors:
             return True
         key = f" {text_key(text)} " if own else ""
         return own and any(f" {whole} " in key for whole in self.wholes)
+
+
+@lru_cache(maxsize=4096)
+def _letters(key: str) -> str:
+    return _NO_LETTER.sub("", key)
 
 
 def _run_together(one: str, other: str) -> bool:
