@@ -18,7 +18,7 @@ ANN, BOB = Scope.of({"user_id": "ann"}), Scope.of({"user_id": "bob"})
 INNER_LINKS = [
     (table, key)
     for table in tables.metadata.sorted_tables
-    for key in table.foreign_key_constraints
+    for key in sorted(table.foreign_key_constraints, key=lambda each: str(each.name))
     if "scope_id" in table.c and len(key.column_keys) > 1
 ]
 
