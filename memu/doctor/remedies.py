@@ -15,8 +15,8 @@ __all__ = ["NOTHING_TO_DO", "RESTORE", "Remedies"]
 
 NOTHING_TO_DO = "Nothing to do."
 RESTORE = (
-    "Restore a backup of the store, or move its file away and sync each folder again; the folders hold all but what "
-    "memu was told to forget."
+    "Restore a backup of the store, or move its file away and sync each folder again; the folders hold all but "
+    "what memu was told to forget."
 )
 
 

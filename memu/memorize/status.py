@@ -13,9 +13,11 @@ __all__ = ["describe_workspaces"]
 def describe_workspaces(
     session: Session, repository: Repository, encoder: Encoder | None, extractor: str
 ) -> tuple[WorkspaceStatus, ...]:
-    """The status of each workspace, by name. Missing vectors are those of the store's active encoder."""
+    """The status of each workspace, by name. Missing vectors are those of the store's active encoder, or of
+    ``encoder`` while nothing was ever encoded."""
     active = session.encoders.active()
-    missing = repository.passages.count_without_vector(active.id) if active else 0
+    wanted = active is not None or encoder is not None
+    missing = repository.passages.count_without_vector(active.id if active else "") if wanted else 0
     return tuple(
         _describe(repository, workspace, missing, encoder.identity.name if encoder else None, extractor)
         for workspace in repository.workspaces.list()
