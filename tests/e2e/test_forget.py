@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.citations import check_tree
 from support.rows import dump_rows
 from support.stores import Bench
 
 from memu import BusyError, ConfigurationError, MemoryService, NotFound, Scope
 from memu.providers.fakes import FailingEncoder
+from memu.tokens import text_key
 
 pytestmark = pytest.mark.e2e
 
+DATA = Path(__file__).parents[1] / "data"
 SECRET = "The blue lantern is hidden under the bridge in Oslo."
 WORDS = ("lantern", "oslo")
 TELLING = {
@@ -325,3 +328,21 @@ async def test_a_request_that_names_no_one_thing_is_refused(options: dict[str, A
         with pytest.raises(NotFound):
             await memu.forget("memory/no such page")
         assert bench.holding(*WORDS)
+
+
+@pytest.mark.parametrize("name", ["documents", "chats/sessions", "readers"])
+async def test_real_sources_are_cut_of_any_statement_and_equal_a_fresh_store(name: str, tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    shutil.copytree(DATA / name, bench.work)
+    said: list[str] = []
+    async with bench.open(encoder=None) as memu:
+        await memu.memorize_workspace(bench.work)
+        entries = sorted(await memu.list_entries(), key=lambda one: (one.path or "", one.text))
+        for entry in entries[:: len(entries) // 6]:
+            if (await memu.forget(match=entry.text)).entries:
+                said.append(text_key(entry.text))
+    rows = [text_key(" ".join(map(str, row))) for found in dump_rows(bench.store).values() for row in found]
+    assert len(said) > 3
+    assert [key for key in said for row in rows if key in row] == []
+    assert check_tree(bench.out / "workspace-memory")[1] == []
+    assert bench.outcome() == (await bench.fresh(encoder=None)).outcome()

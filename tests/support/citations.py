@@ -27,7 +27,7 @@ _LABEL = re.compile(r"^\s*(?:>\s*)?(?:[-*+]|\d+\.)?\s*\*\*.*?\*\* — ", re.DOTA
 # A quoted link is led anew from where the page lies; its words are the quote.
 _TARGET = re.compile(r"\]\([^\s()]*\)")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_REDACTED = re.compile(r"\[redacted:[a-z0-9-]+\]")
+_REDACTED = re.compile(r"\[redacted:[a-z0-9-]+\]|\[forgotten\]")
 _ENCODINGS = ("utf-8-sig", "utf-16", "shift_jis", "gb18030", "latin-1")
 
 

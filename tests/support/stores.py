@@ -78,7 +78,7 @@ class Bench:
         """What must be equal in two stores of one folder."""
         return self.trees(), comparable_rows(self.store)
 
-    async def fresh(self, scope: Scope | None = None) -> Bench:
+    async def fresh(self, scope: Scope | None = None, **options: Any) -> Bench:
         """Another store that never knew what this one forgot, but has its tombstones; it syncs the folder."""
         other = Bench(self.base, "fresh")
         wanted = scope or Scope.of()
@@ -92,6 +92,6 @@ class Bench:
             connection.execute("UPDATE scope SET salt = ?", (salt,))
             connection.executemany("INSERT INTO tombstone SELECT id, ?, ? FROM scope", rows)
             connection.commit()
-        async with other.open() as memu:
+        async with other.open(**options) as memu:
             await memu.memorize_workspace(self.work, user=wanted.fields)
         return other
