@@ -14,7 +14,8 @@ HOLD = """
 import sys
 from pathlib import Path
 from memu.storage.lock import FileLocks
-assert FileLocks(Path(sys.argv[1])).try_hold("a sync")
+release = FileLocks(Path(sys.argv[1])).try_hold("a sync")
+assert release is not None
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -48,13 +49,15 @@ def test_p8_a_killed_holders_lock_is_free_and_its_note_is_found(tmp_path: Path) 
     )
     assert holder.stdout is not None
     assert holder.stdin is not None
-    assert holder.stdout.readline() == "held\n"
-    assert locks.is_held("a sync")
-    assert locks.abandoned() == ()
-    holder.kill()
-    holder.wait()
-    holder.stdin.close()
-    holder.stdout.close()
+    try:
+        assert holder.stdout.readline() == "held\n"
+        assert locks.is_held("a sync")
+        assert locks.abandoned() == ()
+    finally:
+        holder.kill()
+        holder.wait()
+        holder.stdin.close()
+        holder.stdout.close()
     assert not locks.is_held("a sync")
     [left] = locks.abandoned()
     assert left.file.endswith(".holder")
