@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.citations import check_tree
@@ -59,7 +60,7 @@ def tree(out: Path) -> dict[str, bytes]:
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
 
 
-def test_p2_killed_by_the_system_at_random_moments(tmp_path: Path) -> None:
+def test_p2_killed_by_the_system_at_random_moments(tmp_path: Path, record_property: Any) -> None:
     """After every few kills the folder changes; in the end store and tree are those of a calm sync."""
     chance = random.Random(20)
     folder, store, out = tmp_path / "work", tmp_path / "store.sqlite3", tmp_path / "out"
@@ -76,6 +77,7 @@ def test_p2_killed_by_the_system_at_random_moments(tmp_path: Path) -> None:
         assert code in (0, -signal.SIGKILL), errors
     # A dead process holds no lock: the next sync goes ahead at once.
     assert finish(sync(folder, store, out)) == (0, "")
+    record_property("kills that met a running sync", f"{interrupted} of {KILLS}")
     assert interrupted > KILLS // 4
     assert finish(sync(folder, tmp_path / "calm.sqlite3", tmp_path / "calm")) == (0, "")
     assert tree(out) == tree(tmp_path / "calm")

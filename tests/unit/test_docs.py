@@ -63,7 +63,11 @@ def test_every_command_and_setting_is_described() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["sync", "search", "export", "get", "status", "doctor", "forget", "workspace remove", "steps", "db upgrade"]
+    "command",
+    [
+        *("sync", "search", "export", "get", "status", "doctor", "forget"),
+        *("workspace remove", "steps", "db upgrade"),
+    ],
 )
 def test_every_option_is_described(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*command.split(), "--help"]) == 0
