@@ -18,7 +18,7 @@ def describe_sync(report: SyncReport) -> Iterator[Line]:
     yield f"extractor {report.extractor} · encoder {report.encoder or 'none (words only)'}", "dim"
     yield f"{report.workspace}: {_sources(report)}", "bold"
     yield from _pages(report)
-    yield from _problems("skipped", report.skipped, "yellow")
+    yield from _problems("skipped", _of_the_user(report.skipped), "yellow")
     yield from _problems("failed", report.failed, "red")
     if report.waiting:
         yield f"{len(report.waiting)} files wait for the next sync: the cap of calls was reached", "yellow"
@@ -45,7 +45,7 @@ def describe_plan(plan: SyncPlan) -> Iterator[Line]:
     yield from _listed("moved", [f"{old} → {new}" for old, new in plan.moved], "→ ", "cyan")
     yield from _listed("deleted", plan.deleted, "- ", "red")
     yield from _listed("pages touched", plan.pages, "~ ", "cyan")
-    yield from _problems("skipped", plan.skipped, "yellow")
+    yield from _problems("skipped", _of_the_user(plan.skipped), "yellow")
     yield from _problems("failed", plan.failed, "red")
     yield f"about {plan.encoder_texts} texts to encode, {plan.model_calls} model calls", ""
 
@@ -99,6 +99,11 @@ def _names(names: Sequence[str], mark: str, style: str) -> Iterator[Line]:
         yield f"  {mark}{name}", style
     if len(names) > SHOWN_AT_MOST:
         yield f"  {mark}{len(names) - SHOWN_AT_MOST} more (--json lists all)", style
+
+
+def _of_the_user(skipped: Sequence[FileProblem]) -> list[FileProblem]:
+    """Without memu's own store and tree, which nobody expects to be read (``--json`` lists them)."""
+    return [problem for problem in skipped if not problem.reason.startswith("memu's own")]
 
 
 def _problems(what: str, problems: Sequence[FileProblem], style: str) -> Iterator[Line]:
