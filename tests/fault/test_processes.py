@@ -86,20 +86,23 @@ def test_p2_killed_by_the_system_at_random_moments(tmp_path: Path, record_proper
     assert [path.name for path in out.rglob("*") if ".tmp" in path.name or path.name.endswith("~")] == []
 
 
-def test_p8_eight_processes_on_one_store_end_as_one_after_another(tmp_path: Path) -> None:
-    """Four folders, each synced by two processes at once, searches between: busy is the only refusal."""
+@pytest.mark.parametrize("count", [1, 4])
+def test_p8_eight_processes_on_one_store_end_as_one_after_another(count: int, tmp_path: Path) -> None:
+    """One folder or several, searches and exports between: busy is the only refusal."""
     store, out = tmp_path / "store.sqlite3", tmp_path / "out"
-    folders = [tmp_path / f"room-{number}" for number in range(4)]
+    folders = [tmp_path / f"room-{number}" for number in range(count)]
     for folder in folders:
         lay(folder, 12)
-    running = [sync(folder, store, out, "--workspace", folder.name) for folder in folders for _ in range(2)]
+    places = ("--db", f"sqlite:///{store}", "--out", str(out))
+    running = [sync(folder, store, out, "--workspace", folder.name) for folder in folders * (8 // count)]
     ended = [finish(process) for process in running]
     assert {code for code, _ in ended} <= {0, BUSY}, ended
-    assert sum(code == 0 for code, _ in ended) >= len(folders)
+    assert sum(code == 0 for code, _ in ended) >= count
     assert all("busy" in errors for code, errors in ended if code == BUSY)
-    searches = [start("search", "gauge of line 7", "--json", "--db", f"sqlite:///{store}") for _ in range(4)]
+    readers = [start("search", "gauge of line 7", "--json", *places[:2]) for _ in range(2)]
+    readers += [start("export", "--quiet", *places) for _ in range(2)]
     again = [sync(folder, store, out, "--workspace", folder.name, "--wait") for folder in folders]
-    assert {finish(process)[0] for process in (*searches, *again)} == {0}
+    assert {finish(process)[0] for process in (*readers, *again)} == {0}
     for folder in folders:
         finish(sync(folder, tmp_path / "calm.sqlite3", tmp_path / "calm", "--workspace", folder.name))
     assert tree(out) == tree(tmp_path / "calm")
