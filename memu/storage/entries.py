@@ -145,8 +145,7 @@ class Entries(Group):
         }
 
     def _of_resource(self, resource_id: str) -> tuple[RecallEntry, ...]:
-        statement = self._scoped.select(*ENTRY, of=recall_entry).where(recall_entry.c.resource_id == resource_id)
-        found = (to_entry(row) for row in self._connection.execute(statement))
+        found = (to_entry(row) for row in self._scoped.find(ENTRY, recall_entry, resource_id=resource_id))
         return tuple(sorted(found, key=lambda entry: entry.ordinal))
 
     def _sourced(self, *more: ColumnElement[Any]) -> Select[Any]:

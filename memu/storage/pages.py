@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, func, select
+from sqlalchemy import bindparam, func, select
 
 from memu.names import choose_display_name, fold_name
 from memu.records import RecallFile, RecallFileEntry, Track
@@ -51,11 +51,11 @@ class Pages(Group):
 
     def get(self, file_id: str) -> RecallFile | None:
         """The page with this id."""
-        return self._first(recall_file.c.id == file_id)
+        return self._first(id=file_id)
 
     def by_name(self, track: Track, folded_name: str) -> RecallFile | None:
         """The page of this track and folded name."""
-        return self._first((recall_file.c.track == track.value) & (recall_file.c.folded_name == folded_name))
+        return self._first(track=track.value, folded_name=folded_name)
 
     def list(self, track: Track | None = None) -> tuple[RecallFile, ...]:
         """All pages, or those of one track, by (track, folded name)."""
@@ -177,8 +177,7 @@ class Pages(Group):
 
     def entries_of(self, file_id: str) -> tuple[RecallFileEntry, ...]:
         """The links of one page, by entry id."""
-        statement = self._scoped.select(*_LINK, of=recall_file_entry)
-        return _to_links(self._connection.execute(statement.where(recall_file_entry.c.file_id == file_id)))
+        return _to_links(self._scoped.find(_LINK, recall_file_entry, file_id=file_id))
 
     def pages_of_entries(self, entry_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Entry id → the pages that rest on it; entries on no page are left out."""
@@ -200,8 +199,8 @@ class Pages(Group):
         found = (to_page(row) for row in self._connection.execute(statement))
         return tuple(sorted(found, key=lambda page: (page.track.value, page.folded_name)))
 
-    def _first(self, wanted: ColumnElement[bool]) -> RecallFile | None:
-        row = self._connection.execute(self._scoped.select(*PAGE, of=recall_file).where(wanted)).first()
+    def _first(self, **equal: str) -> RecallFile | None:
+        row = self._scoped.find(PAGE, recall_file, **equal).first()
         return to_page(row) if row else None
 
 

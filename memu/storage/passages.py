@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import Select, func, select
 
 from memu.records import Kind, Passage
 from memu.storage.engine import by_code_point
@@ -14,6 +15,7 @@ from memu.storage.matching import match_in_order
 from memu.storage.owners import FoundPassage, find_owners
 from memu.storage.rows import PASSAGE, passage_values, to_passage
 from memu.storage.scoped import Group, chunks, linked
+from memu.storage.statements import find_where, within
 from memu.storage.tables import (
     passage,
     passage_vector,
@@ -38,28 +40,25 @@ class Passages(Group):
 
     def replace_for_resource(self, resource_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
         """Make ``passages`` all of a source; returns their ids in order."""
-        return self._replace(
-            passage.c.resource_id == resource_id, passages, lambda _: {"resource_id": resource_id}
-        )
+        known = self.of_resource(resource_id)
+        return self._replace(known, passages, lambda _: {"resource_id": resource_id})
 
     def replace_for_entries(self, resource_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
         """Make ``passages``, each with its ``entry_id``, all of the entries of a source; returns their ids."""
-        entries = select(recall_entry.c.id).where(
-            self._scoped.covers(recall_entry), recall_entry.c.resource_id == resource_id
-        )
-        return self._replace(passage.c.entry_id.in_(entries), passages, lambda each: {"entry_id": each.entry_id})
+        known = _in_order(self._scoped.run(_of_entries(), resource_id=resource_id))
+        return self._replace(known, passages, lambda each: {"entry_id": each.entry_id})
 
     def replace_for_page(self, file_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
         """Make ``passages`` all of a page; returns their ids in order."""
-        return self._replace(passage.c.file_id == file_id, passages, lambda _: {"file_id": file_id})
+        return self._replace(self.of_page(file_id), passages, lambda _: {"file_id": file_id})
 
     def of_resource(self, resource_id: str) -> tuple[Passage, ...]:
         """A source's own passages, in order."""
-        return self._of(passage.c.resource_id == resource_id)
+        return _in_order(self._scoped.find(PASSAGE, passage, resource_id=resource_id))
 
     def of_page(self, file_id: str) -> tuple[Passage, ...]:
         """A page's own passages, in order."""
-        return self._of(passage.c.file_id == file_id)
+        return _in_order(self._scoped.find(PASSAGE, passage, file_id=file_id))
 
     def without_vector(self, encoder_id: str, *, limit: int, after: str | None = None) -> tuple[Passage, ...]:
         """At most ``limit`` passages that this encoder has yet to see, by id, those after the id ``after``.
@@ -108,11 +107,11 @@ class Passages(Group):
 
     def _replace(
         self,
-        owned: ColumnElement[bool],
+        stored: Sequence[Passage],
         passages: Sequence[NewPassage],
         owner_of: Callable[[Passage], Mapping[str, Any]],
     ) -> tuple[str, ...]:
-        matching = match_in_order(self._of(owned), passages, _identity, lambda new: _identity(_bare(new)))
+        matching = match_in_order(stored, passages, _identity, lambda new: _identity(_bare(new)))
         self._scoped.delete_ids(passage, [each.id for each in matching.left])
         ids: list[str] = []
         inserted: list[tuple[str, IndexedPassage]] = []
@@ -155,16 +154,23 @@ class Passages(Group):
         postings.sort()
         self._scoped.insert_plain(posting, ("term", "passage_id", "tf", "length", "kind"), postings)
 
-    def _of(self, owned: ColumnElement[bool]) -> tuple[Passage, ...]:
-        rows = self._connection.execute(self._scoped.select(*PASSAGE, of=passage).where(owned))
-        return tuple(sorted((to_passage(row) for row in rows), key=lambda each: each.ordinal))
-
     def _missing(self, encoder_id: str, *columns: Any) -> Select[Any]:
         vectors = select(passage_vector.c.passage_id).where(
             linked(passage_vector, "passage_id", passage), passage_vector.c.encoder_id == encoder_id
         )
         hidden = select(recall_entry.c.id).where(linked(passage, "entry_id", recall_entry), ~recall_entry.c.shown)
         return self._scoped.select(*columns, of=passage).where(~vectors.exists(), ~hidden.exists())
+
+
+@cache
+def _of_entries() -> Select[Any]:
+    """The passages of the entries of the source ``resource_id``."""
+    entries = find_where((recall_entry.c.id,), recall_entry, ("resource_id",))
+    return select(*PASSAGE).where(within(passage), passage.c.entry_id.in_(entries))
+
+
+def _in_order(rows: Iterable[Any]) -> tuple[Passage, ...]:
+    return tuple(sorted((to_passage(row) for row in rows), key=lambda each: each.ordinal))
 
 
 def _bare(new: NewPassage) -> Passage:

@@ -73,11 +73,11 @@ class Resources(Group):
 
     def get(self, resource_id: str) -> Resource | None:
         """The source with this id."""
-        return self._first(resource.c.id == resource_id)
+        return self._first(id=resource_id)
 
     def by_path(self, workspace_id: str, path: str) -> Resource | None:
         """The source at this path of the workspace."""
-        return self._first((resource.c.workspace_id == workspace_id) & (resource.c.path == path))
+        return self._first(workspace_id=workspace_id, path=path)
 
     def at(self, path: str) -> tuple[Resource, ...]:
         """The sources at this path in any workspace of the scope."""
@@ -192,6 +192,6 @@ class Resources(Group):
         rows = self._connection.execute(self._scoped.select(*RESOURCE, of=resource).where(wanted))
         return tuple(sorted((to_resource(row) for row in rows), key=lambda each: (each.path, each.workspace_id)))
 
-    def _first(self, wanted: ColumnElement[bool]) -> Resource | None:
-        row = self._connection.execute(self._scoped.select(*RESOURCE, of=resource).where(wanted)).first()
+    def _first(self, **equal: str) -> Resource | None:
+        row = self._scoped.find(RESOURCE, resource, **equal).first()
         return to_resource(row) if row else None

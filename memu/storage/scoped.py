@@ -7,12 +7,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Delete, Select, Table, Update, bindparam, delete, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    CursorResult,
+    Delete,
+    Executable,
+    Insert,
+    Select,
+    Table,
+    Update,
+    delete,
+    select,
+    update,
+)
 from sqlalchemy.sql.selectable import FromClause
 
 from memu.errors import ScopeError
-from memu.storage import tables
+from memu.storage import statements
 from memu.storage.engine import insert_function
+from memu.storage.statements import Columns
 
 __all__ = ["CHUNK", "Group", "Scoped", "chunks", "linked"]
 
@@ -78,31 +92,37 @@ class Scoped:
         """A DELETE of the scope's rows of ``table``."""
         return delete(table).where(table.c.scope_id == self.scope_id)
 
+    def run(self, statement: Executable, **values: Any) -> CursorResult[Any]:
+        """Run a statement of ``statements`` that reads, in this scope, with the values of its parameters."""
+        return self.connection.execute(statement, {"the_scopes": self.scope_ids, **values})
+
+    def find(self, columns: Columns, of: Table, **equal: Any) -> CursorResult[Any]:
+        """``columns`` of the scope's rows of a table whose columns equal the values named."""
+        return self.run(statements.find_where(columns, of, tuple(equal)), **equal)
+
     def delete_ids(self, table: Table, ids: Sequence[str], column: str = "id") -> None:
         """Delete the scope's rows of ``table`` with these ids; what belongs to them goes by cascade."""
         if ids:
-            statement = self.delete(table).where(table.c[column] == bindparam("the_id"))
-            self.connection.execute(statement, [{"the_id": each} for each in ids])
+            scope = self.scope_id
+            statement = statements.delete_where(table, column)
+            self.connection.execute(statement, [{"the_scope": scope, "the_id": each} for each in ids])
 
     def update_ids(self, table: Table, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Set the named columns of each (id, values); all values must name the same columns."""
         if rows:
-            names = list(rows[0][1])
-            statement = (
-                self.update(table)
-                .where(table.c.id == bindparam("the_id"))
-                .values({name: bindparam(f"new_{name}", type_=table.c[name].type) for name in names})
-            )
+            scope = self.scope_id
+            names = tuple(rows[0][1])
             self.connection.execute(
-                statement,
-                [{"the_id": each, **{f"new_{name}": values[name] for name in names}} for each, values in rows],
+                statements.update_where(table, names),
+                [
+                    {"the_scope": scope, "the_id": each, **{f"new_{name}": values[name] for name in names}}
+                    for each, values in rows
+                ],
             )
 
     def insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert ``rows`` into the scope."""
-        if rows:
-            scope = self.scope_id
-            self.connection.execute(table.insert(), [{"scope_id": scope, **row} for row in rows])
+        self._insert(statements.insert_into(table), rows)
 
     def insert_plain(self, table: Table, columns: Sequence[str], rows: Sequence[tuple[str | int, ...]]) -> None:
         """Insert many narrow rows of plain text and numbers, past all that SQLAlchemy does for each.
@@ -112,42 +132,32 @@ class Scoped:
         if not rows:
             return
         names = ("scope_id", *columns)
-        statement = table.insert().compile(dialect=self.connection.dialect, column_keys=names)
+        statement, by_position = statements.insert_plain(self.connection.dialect, table, names)
         scope = self.scope_id
-        if statement.positional:
-            assert statement.positiontup == list(names)
-            self.connection.exec_driver_sql(str(statement), [(scope, *row) for row in rows])
+        if by_position:
+            self.connection.exec_driver_sql(statement, [(scope, *row) for row in rows])
         else:
             named = [dict(zip(names, (scope, *row), strict=True)) for row in rows]
-            self.connection.exec_driver_sql(str(statement), named)
+            self.connection.exec_driver_sql(statement, named)
 
     def insert_missing(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert ``rows`` but those whose key is already there."""
-        if rows:
-            scope = self.scope_id
-            statement = insert_function(self.connection)(table).on_conflict_do_nothing()
-            self.connection.execute(statement, [{"scope_id": scope, **row} for row in rows])
+        self._insert(statements.insert_missing(insert_function(self.connection), table), rows)
 
     def upsert(self, table: Table, rows: Sequence[Mapping[str, Any]], changing: Sequence[str]) -> None:
         """Insert ``rows``; where the primary key is there, set the columns ``changing``."""
-        if rows:
-            scope = self.scope_id
-            insert = insert_function(self.connection)(table)
-            statement = insert.on_conflict_do_update(
-                index_elements=[column.name for column in table.primary_key.columns],
-                set_={name: insert.excluded[name] for name in changing},
-            )
-            self.connection.execute(statement, [{"scope_id": scope, **row} for row in rows])
+        self._insert(statements.upsert(insert_function(self.connection), table, tuple(changing)), rows)
 
     def bump(self) -> None:
         """Note, once a transaction, that something changed that an export can show."""
         if not self._bumped:
             self._bumped = True
-            self.connection.execute(
-                update(tables.scope)
-                .where(tables.scope.c.id == self.scope_id)
-                .values(version=tables.scope.c.version + 1)
-            )
+            self.connection.execute(statements.bump_scope(), {"the_scope": self.scope_id})
+
+    def _insert(self, statement: Insert, rows: Sequence[Mapping[str, Any]]) -> None:
+        if rows:
+            scope = self.scope_id
+            self.connection.execute(statement, [{"scope_id": scope, **row} for row in rows])
 
 
 class Group:

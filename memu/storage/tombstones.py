@@ -29,8 +29,7 @@ class Tombstones(Group):
 
     def list(self) -> frozenset[str]:
         """All hashes."""
-        rows = self._connection.execute(self._scoped.select(tombstone.c.key_hash, of=tombstone))
-        return frozenset(rows.scalars())
+        return frozenset(self._scoped.find((tombstone.c.key_hash,), tombstone).scalars())
 
     def remove(self, key_hashes: Iterable[str]) -> None:
         """Drop hashes, so that what they stand for may be remembered again."""

@@ -8,6 +8,7 @@ from memu.records import Workspace
 from memu.storage.ids import new_id
 from memu.storage.rows import WORKSPACE, to_workspace
 from memu.storage.scoped import Group
+from memu.storage.statements import bump_row
 from memu.storage.tables import workspace
 
 __all__ = ["Workspaces"]
@@ -76,8 +77,8 @@ class Workspaces(Group):
 
     def bump(self, workspace_id: str) -> None:
         """Note that a source of the workspace changed, so that its pages have to be settled again."""
-        statement = self._scoped.update(workspace).where(workspace.c.id == workspace_id)
-        self._connection.execute(statement.values(version=workspace.c.version + 1))
+        values = {"the_scope": self._scoped.scope_id, "the_id": workspace_id}
+        self._connection.execute(bump_row(workspace), values)
 
     def mark_assigned(self, workspace_id: str, version: int) -> None:
         """Note that pages are settled for the sources of this version; an equal mark writes nothing."""
