@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select, true
 
 from memu.records import Layer
 from memu.storage.scoped import Scoped, chunks, linked
 from memu.storage.search import ScoredPassage, SearchFilter
+from memu.storage.statements import one_of, within
 from memu.storage.tables import passage, recall_entry, recall_file, recall_file_entry, resource
 
-__all__ = ["SCORE_DIGITS", "findable", "glob_pattern", "is_among", "settle"]
+__all__ = ["SCORE_DIGITS", "findable", "glob_pattern", "settle"]
 
 # Sums of equal terms in another order differ in the last bits; beyond this a difference means nothing.
 SCORE_DIGITS = 9
+_FILTERS_KEPT = 128
 
 _OWNER = {
     Layer.FILE: passage.c.file_id,
@@ -28,9 +33,12 @@ _OWNER = {
 _Place = tuple[str, int, int, bool, int, str]
 
 
-def findable(scoped: Scoped, wanted: SearchFilter) -> ColumnElement[bool]:
-    """The condition on ``passage`` rows. An entry that is not shown is never found."""
-    conditions = [scoped.covers(passage), _shown(wanted)]
+def findable(wanted: SearchFilter) -> ColumnElement[bool]:
+    """The condition on ``passage`` rows in ``the_scopes``. An entry that is not shown is never found.
+
+    ``among`` is left to the search: whatever it scores is among them.
+    """
+    conditions = [within(passage), _shown(wanted)]
     if wanted.layers is not None:
         conditions.append(or_(*(_OWNER[layer].is_not(None) for layer in sorted(wanted.layers)), false()))
     if wanted.tracks is not None:
@@ -44,17 +52,10 @@ def findable(scoped: Scoped, wanted: SearchFilter) -> ColumnElement[bool]:
         conditions.append(passage.c.happened_at <= wanted.until)
     if wanted.path_glob is not None:
         pattern = glob_pattern(wanted.path_glob)
-        conditions.append(_from_sources(scoped, resource.c.path.regexp_match(pattern), pages=False))
+        conditions.append(_from_sources(resource.c.path.regexp_match(pattern), pages=False))
     if wanted.workspace_id is not None:
-        conditions.append(_from_sources(scoped, resource.c.workspace_id == wanted.workspace_id, pages=True))
-    if wanted.among is not None:
-        conditions.append(is_among(passage.c.id, wanted.among))
+        conditions.append(_from_sources(resource.c.workspace_id == wanted.workspace_id, pages=True))
     return and_(*conditions)
-
-
-def is_among(column: ColumnElement[str], ids: frozenset[str]) -> ColumnElement[bool]:
-    """That a column holds one of many ids; no id at all is none."""
-    return or_(*(column.in_(piece) for piece in chunks(sorted(ids))), false())
 
 
 def _shown(wanted: SearchFilter) -> ColumnElement[bool]:
@@ -67,15 +68,15 @@ def _shown(wanted: SearchFilter) -> ColumnElement[bool]:
     return or_(passage.c.entry_id.is_(None), select(recall_entry.c.id).where(of_entry).correlate(passage).exists())
 
 
-def _from_sources(scoped: Scoped, condition: ColumnElement[bool], *, pages: bool) -> ColumnElement[bool]:
+def _from_sources(condition: ColumnElement[bool], *, pages: bool) -> ColumnElement[bool]:
     """That a passage comes from a source of this condition, itself or through its entry (or its page's entry)."""
-    sources = select(resource.c.id).where(scoped.covers(resource), condition)
-    entries = select(recall_entry.c.id).where(scoped.covers(recall_entry), recall_entry.c.resource_id.in_(sources))
+    sources = select(resource.c.id).where(within(resource), condition)
+    entries = select(recall_entry.c.id).where(within(recall_entry), recall_entry.c.resource_id.in_(sources))
     either = or_(passage.c.resource_id.in_(sources), passage.c.entry_id.in_(entries))
     if not pages:
         return either
     resting = select(recall_file_entry.c.file_id).where(
-        scoped.covers(recall_file_entry), recall_file_entry.c.entry_id.in_(entries)
+        within(recall_file_entry), recall_file_entry.c.entry_id.in_(entries)
     )
     return or_(either, passage.c.file_id.in_(resting))
 
@@ -115,18 +116,21 @@ def settle(
     Equal scores are ordered by (path or page name, line, ordinal), a source before its entries.
     """
     places: dict[str, _Place] = {}
+    statement = _places(replace(wanted, among=None))
     for piece in chunks([each for each, _ in found]):
-        places.update(_places(scoped, piece, wanted))
+        places.update((row[0], tuple(row[1:])) for row in scoped.run(statement, ids=piece))
     ranked = sorted(
         ((-score, places[each], each) for each, score in found if each in places), key=lambda item: item[:2]
     )
     return [ScoredPassage(each, -score) for score, _, each in ranked[:limit]]
 
 
-def _places(scoped: Scoped, ids: Sequence[str], wanted: SearchFilter) -> dict[str, _Place]:
+@lru_cache(maxsize=_FILTERS_KEPT)
+def _places(wanted: SearchFilter) -> Select[Any]:
+    """(id, place) of those of ``ids`` that pass the filter."""
     own, entry, through = resource.alias("own"), recall_entry.alias("entry"), resource.alias("through")
-    statement = (
-        scoped.select(
+    return (
+        select(
             passage.c.id,
             func.coalesce(own.c.path, through.c.path, recall_file.c.folded_name),
             func.coalesce(passage.c.line_start, 0),
@@ -134,12 +138,11 @@ def _places(scoped: Scoped, ids: Sequence[str], wanted: SearchFilter) -> dict[st
             passage.c.resource_id.is_(None),
             passage.c.ordinal,
             func.coalesce(passage.c.track, ""),
-            of=passage,
         )
+        .select_from(passage)
         .outerjoin(own, linked(passage, "resource_id", own))
         .outerjoin(entry, linked(passage, "entry_id", entry))
         .outerjoin(through, linked(entry, "resource_id", through))
         .outerjoin(recall_file, linked(passage, "file_id", recall_file))
-        .where(passage.c.id.in_(ids), findable(scoped, wanted))
+        .where(one_of(passage.c.id, "ids"), findable(wanted))
     )
-    return {row[0]: tuple(row[1:]) for row in scoped.connection.execute(statement)}

@@ -92,11 +92,11 @@ class Scoped:
         """A DELETE of the scope's rows of ``table``."""
         return delete(table).where(table.c.scope_id == self.scope_id)
 
-    def run(self, statement: Executable, **values: Any) -> CursorResult[Any]:
+    def run(self, statement: Executable, **values: Any) -> CursorResult[*tuple[Any, ...]]:
         """Run a statement of ``statements`` that reads, in this scope, with the values of its parameters."""
         return self.connection.execute(statement, {"the_scopes": self.scope_ids, **values})
 
-    def find(self, columns: Columns, of: Table, **equal: Any) -> CursorResult[Any]:
+    def find(self, columns: Columns, of: Table, **equal: Any) -> CursorResult[*tuple[Any, ...]]:
         """``columns`` of the scope's rows of a table whose columns equal the values named."""
         return self.run(statements.find_where(columns, of, tuple(equal)), **equal)
 

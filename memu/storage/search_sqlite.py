@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, LargeBinary, type_coerce
+from sqlalchemy import ColumnElement, LargeBinary, Select, bindparam, select, type_coerce
 
-from memu.storage.conditions import findable, is_among, settle
+from memu.storage.conditions import findable, settle
 from memu.storage.scoped import Scoped
 from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter, WordWeights
+from memu.storage.statements import one_of, within
 from memu.storage.tables import passage, passage_vector
 from memu.storage.word_ranking import WordRanking
 from memu.tokens import QueryTerm
@@ -34,7 +36,6 @@ class SqliteSearch:
 
     def __init__(self, scoped: Scoped) -> None:
         self._scoped = scoped
-        self._connection = scoped.connection
 
     def words(
         self,
@@ -81,8 +82,8 @@ class SqliteSearch:
             found = settle(self._scoped, _above(ids, scores, first), wanted, limit)
             if len(found) == limit:
                 return found
-            statement = self._scoped.select(passage.c.id, of=passage).where(findable(self._scoped, wanted))
-            passing = set(self._connection.execute(statement).scalars())
+            statement = select(passage.c.id).where(findable(wanted))
+            passing = set(self._scoped.run(statement).scalars())
             kept = [at for at, each in enumerate(ids) if each in passing]
             ids, scores = [ids[at] for at in kept], scores[kept]
         return settle(self._scoped, _above(ids, scores, limit, ties=True), wanted, limit)
@@ -93,18 +94,24 @@ class SqliteSearch:
         """Passage ids and their vectors, shape (n, dimension); rows of another size are passed over."""
         import numpy as np
 
-        vector: ColumnElement[bytes] = passage_vector.c.vector
-        # SQLite holds bytes: take them as they are, where the column type would look at each.
-        stored = type_coerce(vector, LargeBinary) if self._connection.dialect.name == "sqlite" else vector
-        statement = self._scoped.select(passage_vector.c.passage_id, stored, of=passage_vector).where(
-            passage_vector.c.encoder_id == encoder_id
-        )
-        if wanted.among is not None:
-            statement = statement.where(is_among(passage_vector.c.passage_id, wanted.among))
-        for rows in self._connection.execute(statement).partitions(_ROWS_AT_ONCE):
+        statement = _stored_vectors(self._scoped.connection.dialect.name == "sqlite", wanted.among is not None)
+        found = self._scoped.run(statement, encoder_id=encoder_id, among=sorted(wanted.among or ()))
+        for rows in found.partitions(_ROWS_AT_ONCE):
             good = [(each, vector) for each, vector in rows if vector is not None and len(vector) == dimension]
             joined = np.frombuffer(b"".join([vector for _, vector in good]), dtype=np.int8)
             yield [each for each, _ in good], joined.reshape(len(good), dimension).astype(np.float32)
+
+
+@cache
+def _stored_vectors(as_bytes: bool, among: bool) -> Select[Any]:
+    """(passage id, vector) of one encoder; ``among``: of the passages ``among`` alone."""
+    vector: ColumnElement[bytes] = passage_vector.c.vector
+    # SQLite holds bytes: take them as they are, where the column type would look at each.
+    stored = type_coerce(vector, LargeBinary) if as_bytes else vector
+    statement = select(passage_vector.c.passage_id, stored).where(
+        within(passage_vector), passage_vector.c.encoder_id == bindparam("encoder_id")
+    )
+    return statement.where(one_of(passage_vector.c.passage_id, "among")) if among else statement
 
 
 def _above(

@@ -1,40 +1,41 @@
-"""BM25 in SQL over the postings, the same on every database."""
+"""Search by words: BM25 over the postings of a scope."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import (
-    CTE,
-    ColumnElement,
-    Double,
-    Numeric,
-    Select,
-    case,
-    cast,
-    func,
-    literal,
-    select,
-    union,
-    union_all,
-)
-
-from memu.storage.conditions import SCORE_DIGITS, findable, is_among, settle
-from memu.storage.scoped import Scoped, chunks, linked
+from memu.storage.conditions import settle
+from memu.storage.scoped import Scoped, chunks
 from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter, WordWeights
-from memu.storage.tables import passage, posting
-from memu.storage.words import KIND_CODES
+from memu.storage.word_statements import (
+    Shape,
+    best_scores,
+    count_either,
+    count_postings,
+    measure_passages,
+    passing_scores,
+)
 from memu.tokens import QueryTerm
 
 __all__ = ["WordRanking"]
 
 _DEFAULT_WEIGHTS = WordWeights()
+# SQLite takes 500 SELECTs in one statement, and each spelling is one.
 _MOST_TERMS = 200
-# SQLite takes 500 SELECTs in one statement, of which a term with many variants needs several.
-_SELECTS_AT_ONCE = 20
-_KEYS = (posting.c.scope_id, posting.c.passage_id)
+_MOST_SPELLINGS = 400
+# Places for terms come by so many, so that few shapes of statements serve all queries.
+_STEP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """The spellings of a query's term that occur, and its idf."""
+
+    spellings: tuple[str, ...]
+    rarity: float
 
 
 class WordRanking:
@@ -42,7 +43,6 @@ class WordRanking:
 
     def __init__(self, scoped: Scoped) -> None:
         self._scoped = scoped
-        self._connection = scoped.connection
 
     def rank(
         self,
@@ -57,101 +57,52 @@ class WordRanking:
         A variant that two terms share counts for the first; of a term's variants in a passage the most frequent.
         """
         groups = _group_variants(terms)
-        count, average = self._statistics()
+        count, total = self._scoped.run(measure_passages()).one()
         if not groups or not count or limit <= 0:
             return []
-        rarities = self._rarities(groups, count)
-        chosen = weights or _DEFAULT_WEIGHTS
-        parts = [
-            self._gains(groups[at], rarity, average, wanted, chosen) for at, rarity in sorted(rarities.items())
-        ]
-        if not parts:
+        words = self._words(groups, int(count))
+        if not words:
             return []
-        return self._best(self._sum(parts).cte("scored"), wanted, limit)
+        shape, values = _arrange(words, weights or _DEFAULT_WEIGHTS, wanted)
+        values["average"] = max(1.0, float(total or 0) / count)
+        return self._best(shape, values, wanted, limit)
 
-    def _statistics(self) -> tuple[int, float]:
-        """Number of passages in the scope and their average length."""
-        statement = self._scoped.select(func.count(), func.sum(passage.c.length), of=passage)
-        count, total = self._connection.execute(statement).one()
-        return int(count), max(1.0, float(total or 0) / max(1, count))
+    def _words(self, groups: Sequence[tuple[str, ...]], count: int) -> list[_Word]:
+        """The terms that occur, with what of their variants does; of a very long query the rarest."""
+        frequencies: dict[str, int] = {}
+        for piece in chunks([each for group in groups for each in group]):
+            frequencies.update((term, n) for term, n in self._scoped.run(count_postings(), terms=piece))
+        occurring = [spellings for group in groups if (spellings := tuple(filter(frequencies.get, group)))]
+        numbers = [self._frequency(spellings, frequencies) for spellings in occurring]
+        chosen: list[int] = []
+        room = _MOST_SPELLINGS
+        for at in sorted(range(len(occurring)), key=lambda at: (numbers[at], at))[:_MOST_TERMS]:
+            room -= len(occurring[at])
+            if room >= 0:
+                chosen.append(at)
+        return [_Word(occurring[at], _idf(numbers[at], count)) for at in sorted(chosen)]
 
-    def _rarities(self, groups: Sequence[tuple[str, ...]], count: int) -> dict[int, float]:
-        """Place of the term → its idf, for the terms that occur; of a very long query the rarest terms."""
-        counts: list[Select[Any]] = []
-        for at, variants in enumerate(groups):
-            if len(variants) == 1:
-                counts.append(self._postings(variants[0], literal(at), func.count()))
-            else:
-                passages = union(*(self._postings(each, *_KEYS) for each in variants)).subquery()
-                columns: tuple[Any, ...] = (literal(at), func.count())
-                counts.append(select(*columns).select_from(passages))
-        frequencies = {
-            int(at): int(n)
-            for piece in chunks(counts, _SELECTS_AT_ONCE)
-            for at, n in self._connection.execute(union_all(*piece))
-            if n
-        }
-        rarest = sorted(frequencies, key=lambda at: (frequencies[at], at))[:_MOST_TERMS]
-        return {at: math.log(1 + (count - frequencies[at] + 0.5) / (frequencies[at] + 0.5)) for at in rarest}
+    def _frequency(self, spellings: Sequence[str], frequencies: Mapping[str, int]) -> int:
+        """Number of passages with any of the spellings."""
+        if len(spellings) == 1:
+            return frequencies[spellings[0]]
+        terms = {f"term_{at}": each for at, each in enumerate(spellings)}
+        return int(self._scoped.run(count_either(len(spellings)), **terms).scalar_one())
 
-    def _postings(self, term: str, *columns: ColumnElement[Any]) -> Select[Any]:
-        # One SELECT a term: given several at once to group, SQLite would walk the index by passage instead.
-        return self._scoped.select(*columns, of=posting).where(posting.c.term == term)
-
-    def _gains(
-        self,
-        variants: Sequence[str],
-        rarity: float,
-        average: float,
-        wanted: SearchFilter,
-        weights: WordWeights,
-    ) -> Select[Any]:
-        """(scope, passage id, gain) of the passages with a term: read from its postings alone."""
-
-        def rows_of(variant: str) -> Select[Any]:
-            rows = self._postings(variant, *_KEYS, posting.c.tf, posting.c.length, posting.c.kind)
-            return rows if wanted.among is None else rows.where(is_among(posting.c.passage_id, wanted.among))
-
-        rows = (
-            union_all(*map(rows_of, variants)).subquery() if len(variants) > 1 else rows_of(variants[0]).subquery()
-        )
-        b = _b(weights, rows.c.kind)
-        norm = weights.k1 * (1 - b + b * rows.c.length / literal(average, Double))
-        gain = literal(rarity, Double) * rows.c.tf * (weights.k1 + 1) / (rows.c.tf + norm)
-        keys = (rows.c.scope_id, rows.c.passage_id)
-        if len(variants) == 1:
-            return select(*keys, gain.label("gain"))
-        # The more often a word occurs the more it gains, so the best variant is the most frequent one.
-        return select(*keys, func.max(gain).label("gain")).group_by(*keys)
-
-    def _sum(self, parts: Sequence[Select[Any]]) -> Select[Any]:
-        gains = union_all(*parts).subquery("gains") if len(parts) > 1 else parts[0].subquery("gains")
-        keys = (gains.c.scope_id, gains.c.passage_id)
-        total = gains.c.gain if len(parts) == 1 else func.sum(gains.c.gain)
-        score = func.round(cast(total, Numeric(asdecimal=False)), SCORE_DIGITS).label("score")
-        statement = select(*keys, score)
-        return statement if len(parts) == 1 else statement.group_by(*keys)
-
-    def _best(self, scored: CTE, wanted: SearchFilter, limit: int) -> list[ScoredPassage]:
+    def _best(
+        self, shape: Shape, values: Mapping[str, Any], wanted: SearchFilter, limit: int
+    ) -> list[ScoredPassage]:
         """The best that pass the filter, tried on the highest scores first: most filters leave much in."""
         first = limit * TRIED_AT_FIRST
-        statement = select(scored.c.passage_id, scored.c.score).order_by(scored.c.score.desc()).limit(first)
-        top = [(each, float(score)) for each, score in self._connection.execute(statement)]
+        top = [(each, float(score)) for each, score in self._scoped.run(best_scores(shape), **values, most=first)]
         if len(top) < first:
             return settle(self._scoped, top, wanted, limit)
         # Others may tie with the last one, so what ties with it is not known whole.
         found = settle(self._scoped, [item for item in top if item[1] > top[-1][1]], wanted, limit)
         if len(found) == limit:
             return found
-        passing = (
-            select(scored.c.passage_id.label("id"), scored.c.score)
-            .join(passage, linked(scored, "passage_id", passage))
-            .where(findable(self._scoped, wanted))
-            .cte("passing")
-        )
-        best = select(passing.c.score).order_by(passing.c.score.desc()).limit(limit).subquery()
-        least = select(func.min(best.c.score)).scalar_subquery()
-        rows = self._connection.execute(select(passing.c.id, passing.c.score).where(passing.c.score >= least))
+        statement = passing_scores(shape, replace(wanted, among=None))
+        rows = self._scoped.run(statement, **values, most=limit)
         return settle(self._scoped, [(each, float(score)) for each, score in rows], wanted, limit)
 
 
@@ -167,6 +118,37 @@ def _group_variants(terms: Sequence[QueryTerm]) -> list[tuple[str, ...]]:
     return groups
 
 
-def _b(weights: WordWeights, kind: ColumnElement[int]) -> ColumnElement[float]:
-    of_kind = {KIND_CODES[each]: b for each, b in weights.b_of_kind.items()}
-    return case(of_kind, value=kind, else_=weights.b) if of_kind else literal(weights.b, Double)
+def _idf(frequency: int, count: int) -> float:
+    return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
+
+
+def _arrange(words: Sequence[_Word], weights: WordWeights, wanted: SearchFilter) -> tuple[Shape, dict[str, Any]]:
+    """The shape of a ranking's statement and the values of its parameters, but for the average length."""
+    simple = [(0, word.spellings[0], word.rarity) for word in words if len(word.spellings) == 1]
+    varied = [
+        (number, spelling, word.rarity)
+        for number, word in enumerate(words)
+        if len(word.spellings) > 1
+        for spelling in word.spellings
+    ]
+    shape = Shape(
+        simple=_round_up(len(simple)),
+        varied=_round_up(len(varied)),
+        k1=weights.k1,
+        b=weights.b,
+        b_of_kind=tuple(sorted(weights.b_of_kind.items())),
+        among=wanted.among is not None,
+    )
+    values: dict[str, Any] = {"among": sorted(wanted.among or ())}
+    nothing = (0, None, 0.0)
+    for start, size, rows in ((0, shape.simple, simple), (shape.simple, shape.varied, varied)):
+        for at, (word, term, rarity) in enumerate([*rows, *[nothing] * (size - len(rows))], start):
+            values |= {f"word_{at}": word, f"term_{at}": term, f"rarity_{at}": rarity}
+    return shape, values
+
+
+def _round_up(count: int) -> int:
+    """How many places are made for so many terms. A word alone has nothing to be summed with."""
+    if count <= 1:
+        return count
+    return -(-count // _STEP) * _STEP

@@ -1,0 +1,150 @@
+"""BM25 in SQL over the postings, the same on every database: a statement made once for each shape of query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Double,
+    Integer,
+    Numeric,
+    Select,
+    Subquery,
+    bindparam,
+    case,
+    cast,
+    func,
+    literal,
+    select,
+    union,
+    union_all,
+)
+
+from memu.records import Kind
+from memu.storage.conditions import SCORE_DIGITS, findable
+from memu.storage.scoped import linked
+from memu.storage.search import SearchFilter
+from memu.storage.statements import one_of, within
+from memu.storage.tables import passage, posting
+from memu.storage.words import KIND_CODES
+
+__all__ = ["Shape", "best_scores", "count_either", "count_postings", "measure_passages", "passing_scores"]
+
+_KEYS = (posting.c.scope_id, posting.c.passage_id)
+_SHAPES_KEPT = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What decides the text of a ranking's statement.
+
+    simple: places for terms of one spelling. varied: places for spellings of terms that have several.
+    A place that is not needed takes NULL for its term, which no posting equals.
+    """
+
+    simple: int
+    varied: int
+    k1: float
+    b: float
+    b_of_kind: tuple[tuple[Kind, float], ...]
+    among: bool
+
+
+@cache
+def measure_passages() -> Select[Any]:
+    """Number of passages in the scope and the sum of their lengths."""
+    columns: tuple[Any, ...] = (func.count(), func.sum(passage.c.length))
+    return select(*columns).where(within(passage))
+
+
+@cache
+def count_postings() -> Select[Any]:
+    """(spelling, passages with it) of each of ``terms`` that occurs."""
+    columns: tuple[Any, ...] = (posting.c.term, func.count())
+    return select(*columns).where(within(posting), one_of(posting.c.term, "terms")).group_by(posting.c.term)
+
+
+@lru_cache(maxsize=_SHAPES_KEPT)
+def count_either(spellings: int) -> Select[Any]:
+    """Number of passages with any of ``term_0``, ``term_1`` …"""
+    passages = union(*(select(*_KEYS).where(*_is_term(at)) for at in range(spellings)))
+    return select(func.count()).select_from(passages.subquery())
+
+
+@lru_cache(maxsize=_SHAPES_KEPT)
+def best_scores(shape: Shape) -> Select[Any]:
+    """(passage id, score) of the ``most`` best, whatever the filter."""
+    scored = _scored(shape)
+    return select(scored.c.passage_id, scored.c.score).order_by(scored.c.score.desc()).limit(_most())
+
+
+@lru_cache(maxsize=_SHAPES_KEPT)
+def passing_scores(shape: Shape, wanted: SearchFilter) -> Select[Any]:
+    """(passage id, score) of those that pass the filter, down to the ``most``-th score."""
+    scored = _scored(shape)
+    passing = (
+        select(scored.c.passage_id.label("id"), scored.c.score)
+        .join(passage, linked(scored, "passage_id", passage))
+        .where(findable(wanted))
+        .cte("passing")
+    )
+    best = select(passing.c.score).order_by(passing.c.score.desc()).limit(_most()).subquery()
+    least = select(func.min(best.c.score)).scalar_subquery()
+    return select(passing.c.id, passing.c.score).where(passing.c.score >= least)
+
+
+def _most() -> ColumnElement[int]:
+    return bindparam("most", type_=Integer)
+
+
+def _is_term(at: int) -> Iterator[ColumnElement[bool]]:
+    # One SELECT a term: given several at once to group, SQLite would walk the index by passage instead.
+    yield within(posting)
+    yield posting.c.term == bindparam(f"term_{at}")
+
+
+def _scored(shape: Shape) -> CTE:
+    """(scope, passage id, score) of the passages with any of the terms: read from their postings alone."""
+    parts = [_gain(shape, at) for at in range(shape.simple)]
+    if shape.varied:
+        parts.append(_varied_gain(shape))
+    gains = union_all(*parts).subquery("gains") if len(parts) > 1 else parts[0].subquery("gains")
+    keys = (gains.c.scope_id, gains.c.passage_id)
+    several = len(parts) > 1 or shape.varied > 0
+    total = func.sum(gains.c.gain) if several else gains.c.gain
+    score = func.round(cast(total, Numeric(asdecimal=False)), SCORE_DIGITS).label("score")
+    statement = select(*keys, score)
+    if several:
+        statement = statement.group_by(*keys)
+    if shape.among:
+        statement = statement.where(one_of(gains.c.passage_id, "among"))
+    return statement.cte("scored")
+
+
+def _varied_gain(shape: Shape) -> Select[Any]:
+    """The gain of each passage for each term of several spellings.
+
+    The more often a word occurs the more it gains, so the best spelling is the most frequent one.
+    """
+    places = range(shape.simple, shape.simple + shape.varied)
+    rows: Subquery = union_all(
+        *(_gain(shape, at, bindparam(f"word_{at}", type_=posting.c.tf.type).label("word")) for at in places)
+    ).subquery("spellings")
+    keys = (rows.c.scope_id, rows.c.passage_id)
+    return select(*keys, func.max(rows.c.gain).label("gain")).group_by(*keys, rows.c.word)
+
+
+def _gain(shape: Shape, at: int, *more: ColumnElement[Any]) -> Select[Any]:
+    """(scope, passage id, gain) by the spelling at one place."""
+    row = posting.c
+    of_kind = {KIND_CODES[kind]: b for kind, b in shape.b_of_kind}
+    b = case(of_kind, value=row.kind, else_=shape.b) if of_kind else literal(shape.b, Double)
+    norm = shape.k1 * (1 - b + b * row.length / bindparam("average", type_=Double))
+    rarity = bindparam(f"rarity_{at}", type_=Double)
+    gain = rarity * row.tf * (shape.k1 + 1) / (row.tf + norm)
+    return select(*_KEYS, gain.label("gain"), *more).where(*_is_term(at))
