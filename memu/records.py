@@ -175,7 +175,10 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """One source and its state. ``facts`` holds what *assign* needs to know of it (tags, headings, series)."""
+    """One source and its state. ``seen_ns`` is when its bytes were looked at.
+
+    ``facts`` holds what *assign* needs to know of it (tags, headings, series).
+    """
 
     id: str
     workspace_id: str
@@ -186,6 +189,7 @@ class Resource:
     content_hash: str = ""
     size: int = 0
     mtime_ns: int = 0
+    seen_ns: int = 0
     state: State = State.PENDING
     reason: str | None = None
     attempts: int = 0
@@ -281,7 +285,8 @@ class Passage:
 class EncoderIdentity:
     """What makes two vectors comparable: the same name, dimension and fingerprint.
 
-    ``languages`` are the ISO 639-1 codes the encoder knows; empty means every language.
+    ``dimension`` is 0 while only a reply could tell it and none has come; it then fits any. ``languages`` are the
+    ISO 639-1 codes the encoder knows; empty means every language.
     """
 
     name: str
@@ -292,12 +297,13 @@ class EncoderIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What models and encoders were asked for."""
+    """What models and encoders were asked for. ``unanswered``: calls given up, in spite of their retries."""
 
     calls: int = 0
     texts: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    unanswered: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -305,6 +311,7 @@ class Usage:
             texts=self.texts + other.texts,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
+            unanswered=self.unanswered + other.unanswered,
         )
 
 
@@ -518,10 +525,11 @@ class WorkspaceStatus:
 
     @property
     def ok(self) -> bool:
-        """Whether no file stands as failed, and the last sync neither failed nor was killed."""
+        """Whether no file stands as failed, and the last sync neither failed nor was killed nor was left without
+        an answer by a model or encoder."""
         run = self.last_run
         broken = run is not None and (bool(run.error) or (run.state == "running" and not self.syncing))
-        return not self.failed and not broken
+        return not self.failed and not broken and not self.usage.unanswered
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form (``"schema": 1``)."""

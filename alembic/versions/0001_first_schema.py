@@ -192,6 +192,7 @@ def _make_resource() -> None:
         sa.Column("content_hash", sa.String(64), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
         sa.Column("mtime_ns", sa.BigInteger(), nullable=False),
+        sa.Column("seen_ns", sa.BigInteger(), nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("reason", sa.Text(), nullable=True),
         sa.Column("attempts", sa.Integer(), nullable=False),

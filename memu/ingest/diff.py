@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from memu.errors import ReadError
 from memu.ingest.moves import pair_moves
@@ -20,9 +21,8 @@ RACY_WINDOW_NS = 2_000_000_000
 """Two seconds, the coarsest clock among file systems in use (FAT)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownFile:
-    """What a row says of its file.
+class KnownFile(NamedTuple):
+    """What a row says of its file. A named tuple, since there may be many thousand of them.
 
     seen_ns: when the bytes behind ``content_hash`` were looked at, or any earlier time (the start of that
         sync's scan); never the later time at which the row was committed. Nanoseconds since 1970.
@@ -147,6 +147,8 @@ class _Comparison:
 
     def judge(self, file: FoundFile, known: KnownFile) -> str:
         stands = file.size == known.size and file.mtime_ns == known.mtime_ns
+        if stands and known.state is State.DONE and known.mtime_ns < known.seen_ns - self._window_ns:
+            return "unchanged"
         racy = known.mtime_ns >= known.seen_ns - self._window_ns
         # A file that cannot be read has no hash, as its row has none: it is changed only if it had one.
         if (not stands or racy) and (self.hash(file.path) or "") != known.content_hash:

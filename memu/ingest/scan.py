@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from memu.errors import ReadError, RootError
 from memu.ingest.formats import explain_mode, explain_size, explain_suffix
@@ -26,12 +27,15 @@ IGNORE_FILES = (".gitignore", ".memuignore")
 
 _STORE_NAME = ".memu"
 _VERSION_CONTROL = frozenset([".git", ".hg", ".svn", ".bzr", ".jj", ".pijul", "_darcs", "CVS", ".fslckout"])
+_OWN_NAMES = frozenset([MANIFEST_NAME, PROJECT_FILE, *IGNORE_FILES, *_VERSION_CONTROL])
 _MAX_IGNORE_FILE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundFile:
-    """A file that may be read as a source. ``path`` is its stored path; size in bytes."""
+class FoundFile(NamedTuple):
+    """A file that may be read as a source. ``path`` is its stored path; size in bytes.
+
+    A named tuple and no dataclass: a scan makes one for each of many thousand files.
+    """
 
     path: str
     size: int
@@ -198,17 +202,18 @@ class _Walk:
             self._note(self.skipped, path, self._link_reason(entry.path))
             return
         status = entry.stat(follow_symlinks=False)
+        size = status.st_size
         reason = (
             explain_mode(status.st_mode)
-            or self._own_reason(entry, path)
+            or (self._own_reason(entry, path) if name in _OWN_NAMES or self.outputs else None)
             or _ignored(rules, path, name)
             or explain_suffix(name)
-            or explain_size(status.st_size, self.rules.max_size)
+            or (explain_size(size, self.rules.max_size) if size > self.rules.max_size else None)
         )
         if reason:
             self._note(self.skipped, path, reason)
         else:
-            self.files.append(FoundFile(path=stored_path(path), size=status.st_size, mtime_ns=status.st_mtime_ns))
+            self.files.append(FoundFile(stored_path(path), size, status.st_mtime_ns))
 
     def _own_reason(self, entry: os.DirEntry[str], path: str) -> str | None:
         if entry.name == MANIFEST_NAME:

@@ -18,6 +18,7 @@ from memu.ingest.marks import OWN_EXPORT, is_own_export
 from memu.ingest.paths import read_source
 from memu.memorize.candidate import Candidate
 from memu.memorize.extractors.protocol import Extractor
+from memu.memorize.file_survey import nanoseconds
 from memu.memorize.source_rows import entry_passage, index_passages, store_source
 from memu.memorize.states import MemorizeState, Outcome
 from memu.records import Kind, RecallEntry, Resource, State
@@ -163,6 +164,7 @@ def _to_resource(state: MemorizeState) -> Resource:
         mtime_ns=state.file.mtime_ns,
         state=State.SKIPPED if state.skipped else State.DONE,
         reason=state.skipped,
+        seen_ns=nanoseconds(state.began),
         tried_at=state.began,
         redactions=state.redactions,
     )

@@ -21,8 +21,9 @@ from memu.memorize.retries import is_due
 from memu.memorize.states import SyncState
 from memu.storage.database import Database
 from memu.storage.resources import KnownResource
+from memu.storage.session import Session
 
-__all__ = ["CompareFiles", "ScanFolder", "work_of"]
+__all__ = ["CompareFiles", "ScanFolder", "nanoseconds", "work_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,14 @@ class CompareFiles:
         assert workspace is not None
         assert found is not None
         assert began is not None
-        rows = await self.database.read(lambda session: session.within(state.scope).resources.known(workspace.id))
-        rows = {path: row for path, row in rows.items() if _covers(state.only, path)}
+
+        def load(session: Session) -> tuple[dict[str, KnownResource], dict[str, tuple[int, datetime | None]]]:
+            resources = session.within(state.scope).resources
+            return resources.known(workspace.id), resources.tries(workspace.id)
+
+        rows, tries = await self.database.read(load)
+        if state.only is not None:
+            rows = {path: row for path, row in rows.items() if _covers(state.only, path)}
         if rows and not found.files and not found.unlistable and state.only is None and not state.allow_empty:
             raise RootError(
                 f"{state.folder} holds no source any more, but {len(rows)} are stored. If they are really gone, "
@@ -61,14 +68,14 @@ class CompareFiles:
         known = {path: _to_known(row) for path, row in rows.items()}
 
         def due(path: str, _known: KnownFile) -> bool:
-            return state.retry_failed or is_due(rows[path].attempts, rows[path].tried_at, began)
+            return state.retry_failed or is_due(*tries.get(path, (0, None)), began)
 
         compared = await asyncio.to_thread(
             diff,
             found.files,
             known,
             partial(hash_source, state.folder),
-            int(began.timestamp() * 1e9),
+            nanoseconds(began),
             unlistable=found.unlistable,
             is_due=due,
         )
@@ -96,11 +103,16 @@ def _narrow(found: Scan, only: str | None) -> Scan:
     )
 
 
+def nanoseconds(moment: datetime) -> int:
+    """A time as nanoseconds since 1970, not later than it is."""
+    return int(moment.timestamp() * 1_000_000) * 1000
+
+
 def _to_known(row: KnownResource) -> KnownFile:
     return KnownFile(
         size=row.size,
         mtime_ns=row.mtime_ns,
         content_hash=row.content_hash,
-        seen_ns=int(row.tried_at.timestamp() * 1e9) if row.tried_at else 0,
+        seen_ns=row.seen_ns,
         state=row.state,
     )

@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 from memu.errors import BusyError, ConfigurationError, MemuError, ReadError, StoreError
 from memu.ingest.paths import hash_source
 from memu.ingest.scan import FoundFile
-from memu.memorize.file_survey import work_of
+from memu.memorize.file_survey import nanoseconds, work_of
 from memu.memorize.settlement import new_resource
 from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, Outcome, SyncState
 from memu.records import (
@@ -105,6 +105,7 @@ class MemorizeFiles:
                     content_hash=content_hash,
                     size=file.size,
                     mtime_ns=file.mtime_ns,
+                    seen_ns=nanoseconds(began),
                     state=State.FAILED,
                     reason=reason,
                     attempts=known.attempts + 1,

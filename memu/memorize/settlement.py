@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from memu.ingest.scan import FoundFile
-from memu.memorize.file_survey import work_of
+from memu.memorize.file_survey import nanoseconds, work_of
 from memu.memorize.states import SyncState
 from memu.records import Kind, Resource, State
 from memu.storage.database import Database
@@ -36,7 +36,8 @@ class SettleFiles:
             remove_sources(repository, workspace.id, [known[path].id for path in compared.deleted])
             _move(repository, [(known[move.old].id, move.old, move.new.path) for move in compared.moved])
             repository.resources.restat(
-                [(known[file.path].id, file.size, file.mtime_ns) for file in compared.restated], began
+                [(known[file.path].id, file.size, file.mtime_ns) for file in compared.restated],
+                nanoseconds(began),
             )
             for file in work_of(compared):
                 _mark_pending(repository, workspace.id, file)

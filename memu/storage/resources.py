@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, func
 
@@ -18,20 +19,21 @@ from memu.storage.tables import resource
 __all__ = ["KnownResource", "Resources"]
 
 # What a look at the folder or a retry alone may change: no reader of the memory can see it.
-_STAT_COLUMNS = frozenset({"size", "mtime_ns", "attempts", "tried_at"})
+_STAT_COLUMNS = frozenset({"size", "mtime_ns", "seen_ns", "attempts", "tried_at"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownResource:
-    """As much of a source as is needed to tell whether its file has changed."""
+class KnownResource(NamedTuple):
+    """As much of a source as is needed to tell whether its file has changed.
+
+    A named tuple and no dataclass: an idle sync makes one for each of many thousand files.
+    """
 
     id: str
     size: int
     mtime_ns: int
+    seen_ns: int
     content_hash: str
     state: State
-    attempts: int
-    tried_at: datetime | None
 
 
 class Resources(Group):
@@ -49,27 +51,23 @@ class Resources(Group):
             columns.id,
             columns.size,
             columns.mtime_ns,
+            columns.seen_ns,
             columns.content_hash,
             columns.state,
-            columns.attempts,
-            columns.tried_at,
             of=resource,
         ).where(columns.workspace_id == workspace_id)
         states = {state.value: state for state in State}
         return {
-            path: KnownResource(
-                id=each,
-                size=size,
-                mtime_ns=mtime_ns,
-                content_hash=content_hash,
-                state=states[state],
-                attempts=attempts,
-                tried_at=tried_at,
-            )
-            for path, each, size, mtime_ns, content_hash, state, attempts, tried_at in self._connection.execute(
+            path: KnownResource(each, size, mtime_ns, seen_ns, content_hash, states[state])
+            for path, each, size, mtime_ns, seen_ns, content_hash, state in self._connection.execute(
                 statement
-            )
+            ).fetchall()
         }
+
+    def tries(self, workspace_id: str) -> dict[str, tuple[int, datetime | None]]:
+        """Path → how often, and when last, a source that stands as failed was tried."""
+        failed = self.in_state(workspace_id, State.FAILED)
+        return {each.path: (each.attempts, each.tried_at) for each in failed}
 
     def get(self, resource_id: str) -> Resource | None:
         """The source with this id."""
@@ -87,7 +85,7 @@ class Resources(Group):
         """Insert or update a source and return it as stored; an equal one writes nothing.
 
         It is known by its id, or, where that is empty, by workspace and path. The id and ``created_at`` stay;
-        ``updated_at`` moves only when something but size, mtime, attempts and tried_at differs.
+        ``updated_at`` moves only when something but size, times of looking and attempts differs.
         """
         stored = self.get(wanted.id) if wanted.id else self.by_path(wanted.workspace_id, wanted.path)
         if stored is None:
@@ -114,11 +112,11 @@ class Resources(Group):
         self._scoped.update_ids(resource, [(resource_id, {"path": new_path, "updated_at": self._scoped.now})])
         self._scoped.bump()
 
-    def restat(self, rows: Iterable[tuple[str, int, int]], seen: datetime) -> None:
-        """Set (id, size, mtime_ns) of sources whose contents, as ``seen`` at that time, were found unchanged."""
+    def restat(self, rows: Iterable[tuple[str, int, int]], seen_ns: int) -> None:
+        """Set (id, size, mtime_ns) of sources whose contents, as seen at that time, were found unchanged."""
         self._scoped.update_ids(
             resource,
-            [(each, {"size": size, "mtime_ns": mtime_ns, "tried_at": seen}) for each, size, mtime_ns in rows],
+            [(each, {"size": size, "mtime_ns": mtime_ns, "seen_ns": seen_ns}) for each, size, mtime_ns in rows],
         )
 
     def remove(self, ids: Sequence[str]) -> None:

@@ -58,7 +58,7 @@ WORKSPACE = _columns(tables.workspace, "id name root version assigned")
 RESOURCE = _columns(
     tables.resource,
     "id workspace_id path kind title caption content_hash size mtime_ns state reason attempts tried_at language "
-    "happened_at redactions facts created_at updated_at",
+    "happened_at redactions facts created_at updated_at seen_ns",
 )
 ENTRY = _columns(
     tables.recall_entry,
@@ -111,6 +111,7 @@ def to_resource(row: Values) -> Resource:
         facts=row[16],
         created_at=row[17],
         updated_at=row[18],
+        seen_ns=row[19],
     )
 
 
@@ -125,6 +126,7 @@ def resource_values(resource: Resource) -> dict[str, Any]:
         "content_hash": resource.content_hash,
         "size": resource.size,
         "mtime_ns": resource.mtime_ns,
+        "seen_ns": resource.seen_ns,
         "state": resource.state.value,
         "reason": resource.reason,
         "attempts": resource.attempts,

@@ -117,6 +117,8 @@ resource = Table(
     _required("content_hash", String(64)),
     _required("size", BigInteger),
     _required("mtime_ns", BigInteger),
+    # When the bytes behind the hash were looked at, as nanoseconds since 1970.
+    _required("seen_ns", BigInteger),
     _required("state", String(16)),
     Column("reason", Text),
     _required("attempts", Integer),

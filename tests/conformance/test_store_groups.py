@@ -120,22 +120,21 @@ class TestResources:
 
     def test_what_is_known_for_a_diff(self, store, make):
         workspace = store.add_workspace()
-        seen = datetime(2026, 2, 1, tzinfo=UTC)
+        seen = 2**61
         resource = make.resource(workspace, "a.md", size=7, mtime_ns=2**62, content_hash="ab", attempts=3)
         stored = store.write(lambda repository: repository.resources.save(resource))
         store.write(lambda repository: repository.resources.restat([(stored.id, 8, 9)], seen))
         known = store.read(lambda repository: repository.resources.known(workspace.id))
         assert list(known) == ["a.md"]
         row = known["a.md"]
-        assert (row.id, row.size, row.mtime_ns, row.content_hash, row.state, row.attempts, row.tried_at) == (
-            stored.id,
-            8,
-            9,
-            "ab",
-            State.DONE,
-            3,
-            seen,
-        )
+        assert tuple(row) == (stored.id, 8, 9, seen, "ab", State.DONE)
+
+    def test_how_often_and_when_last_a_failed_source_was_tried(self, store, make):
+        workspace, last = store.add_workspace(), datetime(2026, 2, 1, tzinfo=UTC)
+        for path, state in (("a.md", State.DONE), ("b.md", State.FAILED)):
+            resource = make.resource(workspace, path, state=state, attempts=3, tried_at=last)
+            store.write(lambda repository, resource=resource: repository.resources.save(resource))
+        assert store.read(lambda repository: repository.resources.tries(workspace.id)) == {"b.md": (3, last)}
 
     def test_counts_and_lists(self, store, make):
         workspace = store.add_workspace()
