@@ -54,7 +54,21 @@ class NamedFolder:
     root: Path
     name: str | None
     holds_store: bool
+    store: Path | None = None
     workspace: Workspace | None = None
+
+    def stands(self, root: str) -> bool:
+        """Whether a known root is still the folder that this store means.
+
+        A folder that was copied with the store in it has a store of its own where the old one has one too: what
+        the copy says of the old folder is then about itself.
+        """
+        folder = Path(root)
+        if not folder.is_dir():
+            return False
+        if not self.holds_store or self.store is None or folder == self.root:
+            return True
+        return not (folder / self.store.relative_to(self.root)).is_file()
 
 
 async def find_workspace(database: Database, state: SyncState, encoder: Encoder | None) -> NamedFolder:
@@ -72,14 +86,15 @@ async def _look_at(database: Database, state: SyncState) -> NamedFolder:
     root = await asyncio.to_thread(_real_folder, state.folder)
     name = state.name or (await asyncio.to_thread(read_project_file, root)).workspace
     store = store_path(database.url)
-    return NamedFolder(root=root, name=name, holds_store=store is not None and root in store.resolve().parents)
+    store = store.resolve() if store is not None else None
+    return NamedFolder(root=root, name=name, holds_store=store is not None and root in store.parents, store=store)
 
 
 def _settle(session: Session, scope: Scope, named: NamedFolder, encoder: Encoder | None) -> Workspace | None:
     if encoder is not None:
         session.encoders.check(encoder.identity)
     known = session.within(scope).workspaces.list()
-    settled = settle_root(known, named.root, named.name, exists=_is_folder, holds_store=named.holds_store)
+    settled = settle_root(known, named.root, named.name, exists=named.stands, holds_store=named.holds_store)
     return settled.workspace
 
 
@@ -91,7 +106,3 @@ def _real_folder(folder: Path) -> Path:
     if not root.is_dir():
         raise RootError(f"{folder} is no folder; give the folder that holds it, or memorize the one file.")
     return root
-
-
-def _is_folder(path: str) -> bool:
-    return Path(path).is_dir()

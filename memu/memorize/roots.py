@@ -30,8 +30,8 @@ def settle_root(
 ) -> Settled:
     """The workspace that the folder at the real path ``root`` is.
 
-    It has *moved* only if the old root is gone and the base name matches, or the store lies inside the new root
-    (``holds_store``); else it is new.
+    It has *moved* only if the old root is gone (``exists`` says no) and the base name matches, or the store lies
+    inside the new root (``holds_store``); else it is new.
 
     Raises:
         RootError: the name belongs to a folder that still exists elsewhere, or the root overlaps another.
