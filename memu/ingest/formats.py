@@ -6,7 +6,7 @@ import stat
 
 __all__ = ["DOCUMENT_FORMAT", "explain_mode", "explain_size", "explain_suffix", "name_binary"]
 
-DOCUMENT_FORMAT = 'document format needs the extra: pip install "memu[documents]"'
+DOCUMENT_FORMAT = "document format: not read yet (save it as Markdown, HTML or text)"
 
 # Only suffixes that no text file bears; where some do (.bin, .key, .db), the content decides.
 _BY_REASON: dict[str, str] = {
@@ -97,7 +97,7 @@ def name_binary(head: bytes) -> str | None:
     """What a binary file is by its first bytes (at least 512 of them where it has so many), or None.
 
     >>> name_binary(b"%PDF-1.7"), name_binary(b"plain")
-    ('document format needs the extra: pip install "memu[documents]"', None)
+    ('document format: not read yet (save it as Markdown, HTML or text)', None)
     """
     for signature, reason in _SIGNATURES:
         if head.startswith(signature):

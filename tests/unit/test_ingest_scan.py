@@ -113,8 +113,8 @@ def test_f9_export_tree_and_store_given_by_the_caller_are_left_out(tmp_path: Pat
 @pytest.mark.parametrize(
     ("name", "word"),
     [
-        ("a.pdf", 'pip install "memu[documents]"'),
-        ("a.DOCX", 'pip install "memu[documents]"'),
+        ("a.pdf", "save it as Markdown, HTML or text"),
+        ("a.DOCX", "save it as Markdown, HTML or text"),
         ("a.png", "image: no reader configured"),
         ("a.mp3", "audio: no reader configured"),
         ("a.zip", "archive"),
