@@ -107,7 +107,7 @@ def test_line_ends_damage_and_marks(data: bytes, text: str, replaced: int) -> No
 @pytest.mark.parametrize(
     ("data", "word"),
     [
-        (b"%PDF-1.7\n...", "documents"),
+        (b"%PDF-1.7\n...", "document format"),
         (b"\x89PNG\r\n\x1a\n....", "image"),
         (b"PK\x03\x04....", "archive"),
         (b"SQLite format 3\x00....", "database"),
