@@ -8,17 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from memu.errors import ReadError
 from memu.ingest.moves import pair_moves
 from memu.ingest.scan import FoundFile
 from memu.records import FileProblem, State
 
-__all__ = ["RACY_WINDOW_NS", "Diff", "KnownFile", "Move", "diff"]
+__all__ = ["RACY_WINDOW_NS", "Diff", "Known", "KnownFile", "Move", "diff"]
 
 RACY_WINDOW_NS = 2_000_000_000
 """Two seconds, the coarsest clock among file systems in use (FAT)."""
+
+
+class Known(Protocol):
+    """What of a row a diff looks at; ``KnownFile`` tells what each means."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def mtime_ns(self) -> int: ...
+    @property
+    def content_hash(self) -> str: ...
+    @property
+    def seen_ns(self) -> int: ...
+    @property
+    def state(self) -> State: ...
 
 
 class KnownFile(NamedTuple):
@@ -66,12 +81,12 @@ class Diff:
 
 def diff(
     found: Iterable[FoundFile],
-    known: Mapping[str, KnownFile],
+    known: Mapping[str, Known],
     hash_of: Callable[[str], str],
     now_ns: int,
     *,
     unlistable: Iterable[FileProblem] = (),
-    is_due: Callable[[str, KnownFile], bool] | None = None,
+    is_due: Callable[[str, Known], bool] | None = None,
     window_ns: int = RACY_WINDOW_NS,
 ) -> Diff:
     """Compare a scan with the rows.
@@ -123,7 +138,7 @@ class _Comparison:
         hash_of: Callable[[str], str],
         now_ns: int,
         window_ns: int,
-        is_due: Callable[[str, KnownFile], bool] | None,
+        is_due: Callable[[str, Known], bool] | None,
     ) -> None:
         self._hash_of = hash_of
         self._now_ns = now_ns
@@ -140,12 +155,12 @@ class _Comparison:
                 self._hashes[path] = None
         return self._hashes[path]
 
-    def due(self, path: str, known: KnownFile) -> bool:
+    def due(self, path: str, known: Known) -> bool:
         if known.state in (State.DONE, State.SKIPPED):
             return False
         return self._is_due is None or self._is_due(path, known)
 
-    def judge(self, file: FoundFile, known: KnownFile) -> str:
+    def judge(self, file: FoundFile, known: Known) -> str:
         stands = file.size == known.size and file.mtime_ns == known.mtime_ns
         if stands and known.state is State.DONE and known.mtime_ns < known.seen_ns - self._window_ns:
             return "unchanged"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ def scan(root: Path, rules: ScanRules | None = None) -> Scan:
     walk = _Walk(*_resolve(root), rules or ScanRules())
     walk.run()
     return Scan(
-        files=tuple(sorted(walk.files, key=lambda file: file.path)),
+        files=tuple(sorted(walk.files, key=itemgetter(0))),
         skipped=tuple(sorted(walk.skipped, key=lambda problem: problem.path)),
         unlistable=tuple(sorted(walk.unlistable, key=lambda problem: problem.path)),
     )
@@ -141,13 +142,14 @@ class _Walk:
             self._note(self.unlistable, base, str(error))
             return
         nearest = (IgnoreRules(own, base), *above) if own else above
+        rules = self.strongest + nearest
         for entry in entries:
             path = base + entry.name
             try:
                 if entry.is_dir(follow_symlinks=False):
-                    self._enter(entry, path + "/", nearest)
+                    self._enter(entry, path + "/", nearest, rules)
                 else:
-                    self._take(entry, path, self.strongest + nearest)
+                    self._take(entry, path, rules)
             except FileNotFoundError:
                 # Gone since the directory was listed: as good as never seen.
                 continue
@@ -175,8 +177,14 @@ class _Walk:
         text = os.fsdecode(data.removeprefix(b"\xef\xbb\xbf"))
         return parse_rules(text.split("\n"), f"ignored by {path}")
 
-    def _enter(self, entry: os.DirEntry[str], path: str, nearest: tuple[IgnoreRules, ...]) -> None:
-        reason = self._directory_reason(entry) or _ignored(self.strongest + nearest, path, entry.name + "/")
+    def _enter(
+        self,
+        entry: os.DirEntry[str],
+        path: str,
+        nearest: tuple[IgnoreRules, ...],
+        rules: tuple[IgnoreRules, ...],
+    ) -> None:
+        reason = self._directory_reason(entry) or _ignored(rules, path, entry.name + "/")
         if reason:
             self._note(self.skipped, path, reason)
             return
