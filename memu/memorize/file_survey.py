@@ -79,7 +79,11 @@ class CompareFiles:
             unlistable=found.unlistable,
             is_due=due,
         )
-        return replace(state, diff=compared if state.removals else replace(compared, deleted=()))
+        return replace(
+            state,
+            diff=compared if state.removals else replace(compared, deleted=()),
+            never_read=frozenset(path for path, row in rows.items() if not row.content_hash),
+        )
 
 
 def work_of(compared: Diff) -> tuple[FoundFile, ...]:

@@ -51,11 +51,13 @@ class Planner:
         assert scanned is not None
         pages = await self.database.read(lambda session: _touched(session, state, workspace, compared))
         work = work_of(compared)
+        # Rows that an interrupted first sync left: their files are new to the memory.
+        unread = [file.path for file in compared.modified if file.path in state.never_read]
         texts = sum(max(1, file.size // _BYTES_PER_TEXT) for file in work) if self.encoder else 0
         return SyncPlan(
             workspace=workspace.name or workspace.root,
-            added=tuple(file.path for file in compared.added),
-            modified=tuple(file.path for file in compared.modified),
+            added=tuple(sorted([*(file.path for file in compared.added), *unread])),
+            modified=tuple(file.path for file in compared.modified if file.path not in state.never_read),
             retried=tuple(file.path for file in compared.again),
             moved=tuple((move.old, move.new.path) for move in compared.moved),
             deleted=compared.deleted,

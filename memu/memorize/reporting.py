@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memu.memorize.states import SyncState
@@ -48,6 +48,7 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
     assert compared is not None
     assert scanned is not None
     assert workspace is not None
+    added, modified = _added_and_modified(state)
     redactions: Counter[str] = Counter()
     for outcome in state.outcomes:
         redactions.update(outcome.redactions)
@@ -59,8 +60,8 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
     skipped = {problem.path: problem for problem in (*scanned.skipped, *problems[State.SKIPPED])}
     return SyncReport(
         workspace=workspace.name or workspace.root,
-        added=tuple(file.path for file in compared.added),
-        modified=tuple(file.path for file in compared.modified),
+        added=added,
+        modified=modified,
         moved=tuple((move.old, move.new.path) for move in compared.moved),
         deleted=compared.deleted,
         unchanged=compared.unchanged + len(compared.restated),
@@ -76,6 +77,26 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
         encoder=encoder.identity.name if encoder else None,
         export=state.export,
     )
+
+
+def _added_and_modified(state: SyncState) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The paths of what was read for the first time, and of what was read and differs from the last time.
+
+    What was skipped for its content is neither. A first sync that was interrupted leaves rows without content;
+    what is read for them is new, whether the sync that read it found the row or made it.
+    """
+    compared = state.diff
+    assert compared is not None
+    ended = {outcome.path: outcome.state for outcome in state.outcomes}
+    late = [file.path for file in compared.again if ended.get(file.path) in (State.DONE, State.PARTIAL)]
+    changed = [file.path for file in compared.modified]
+    first = [path for path in (*changed, *late) if path in state.never_read]
+
+    def kept(paths: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(path for path in paths if ended.get(path) is not State.SKIPPED))
+
+    added = kept([*(file.path for file in compared.added), *first])
+    return added, kept(path for path in changed if path not in state.never_read)
 
 
 def _ended(run: SyncRun, report: SyncReport) -> SyncRun:

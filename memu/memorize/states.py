@@ -53,6 +53,7 @@ class SyncState:
     retry_failed: whether failed files are tried again before they are due.
     max_calls: how many model and encoder calls may be made; what is left is done by the next sync.
     began: when the scan began; what it saw is not newer.
+    never_read: paths whose rows of an earlier sync hold nothing that was read yet.
     """
 
     scope: Scope
@@ -68,6 +69,7 @@ class SyncState:
     began: datetime | None = None
     scan: Scan | None = None
     diff: Diff | None = None
+    never_read: frozenset[str] = frozenset()
     outcomes: tuple[Outcome, ...] = ()
     pages: PageChanges = PageChanges()
     usage: Usage = Usage()

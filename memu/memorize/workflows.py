@@ -88,7 +88,7 @@ def _survey_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
                 *("scope", "folder", "allow_empty", "only", "removals", "retry_failed"),
                 *("workspace", "began", "scan"),
             ],
-            ["diff"],
+            ["diff", "never_read"],
         ),
         Step("settle", SettleFiles(database), ["scope", "workspace", "began", "scan", "diff"]),
     )
@@ -116,7 +116,7 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
             "report",
             WriteReport(database, parts.encoder, parts.extractor.name),
             [
-                *("scope", "workspace", "run_id", "scan", "diff", "outcomes", "pages", "usage"),
+                *("scope", "workspace", "run_id", "scan", "diff", "never_read", "outcomes", "pages", "usage"),
                 *("vectors_missing", "degraded", "export"),
             ],
             ["report"],

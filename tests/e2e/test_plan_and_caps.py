@@ -118,6 +118,33 @@ async def test_p5_retries_keep_growing_distance_unless_asked(folder: Path) -> No
         assert (await memu.memorize_workspace(folder)).failed == ()
 
 
+async def test_what_is_skipped_for_its_content_is_neither_added_nor_modified(folder: Path) -> None:
+    (folder / "d.md").write_bytes(b"\x00\x01\x02\xff" * 64)
+    (folder / "e.md").write_text("", encoding="utf-8")
+    (folder / "f.md").write_text("---\nname: General\ngenerator: memu\n---\n\n# General\n", encoding="utf-8")
+    async with MemoryService.open(folder=folder, encoder=None) as memu:
+        report = await memu.memorize_workspace(folder)
+        assert report.added == ("a.md", "b.md", "c.md")
+        assert [problem.path for problem in report.skipped if problem.path != ".memu/"] == ["d.md", "e.md", "f.md"]
+        (folder / "e.md").write_text("\n\n", encoding="utf-8")
+        (folder / "a.md").write_text("", encoding="utf-8")
+        (folder / "b.md").write_text(FILES["b.md"] + "\nIt is blue.\n", encoding="utf-8")
+        again = await memu.memorize_workspace(folder)
+    assert (again.added, again.modified) == ((), ("b.md",))
+
+
+async def test_after_a_first_sync_that_was_cut_short_its_files_are_new_and_not_modified(folder: Path) -> None:
+    async with MemoryService.open(folder=folder, encoder=HashingEncoder()) as memu:
+        assert len((await memu.memorize_workspace(folder, max_calls=0)).waiting) == 3
+        plan = await memu.plan_workspace(folder)
+        assert (plan.added, plan.modified) == (("a.md", "b.md", "c.md"), ())
+        report = await memu.memorize_workspace(folder)
+        assert (report.added, report.modified) == (("a.md", "b.md", "c.md"), ())
+        (folder / "a.md").write_text(FILES["a.md"] + "\nIt is red.\n", encoding="utf-8")
+        edited = await memu.memorize_workspace(folder)
+    assert (edited.added, edited.modified) == ((), ("a.md",))
+
+
 async def test_a_cap_of_calls_stops_cleanly_and_the_next_sync_goes_on(folder: Path) -> None:
     async with MemoryService.open(folder=folder, encoder=HashingEncoder()) as memu:
         capped = await memu.memorize_workspace(folder, max_calls=0)
