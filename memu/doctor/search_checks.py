@@ -76,12 +76,15 @@ def _foreign(counts: dict[str, int], stored: Sequence[StoredEncoder]) -> Iterato
 def _missing(rows: ScopeRows, encoder: Encoder | None, active: StoredEncoder | None) -> Iterator[Finding]:
     if encoder is None:
         return
-    count = rows.repository.passages.count_without_vector(active.id if active else "")
+    identity = active.identity if active else encoder.identity
+    count = rows.repository.passages.count_without_vector(
+        active.id if active else "", languages=identity.languages
+    )
     if count:
         yield Finding(
             check="vectors",
             severity=rows.left(),
-            subject=(active.identity if active else encoder.identity).name,
+            subject=identity.name,
             message=f"{count} passages have no vector yet; words find them.",
             remedy=rows.remedies.sync(rows.workspaces[0].root) if rows.workspaces else RESTORE,
         )

@@ -16,8 +16,12 @@ def describe_workspaces(
     """The status of each workspace, by name. Missing vectors are those of the store's active encoder, or of
     ``encoder`` while nothing was ever encoded."""
     active = session.encoders.active()
-    wanted = active is not None or encoder is not None
-    missing = repository.passages.count_without_vector(active.id if active else "") if wanted else 0
+    identity = active.identity if active else encoder.identity if encoder else None
+    missing = 0
+    if identity is not None:
+        missing = repository.passages.count_without_vector(
+            active.id if active else "", languages=identity.languages
+        )
     return tuple(
         _describe(repository, workspace, missing, encoder.identity.name if encoder else None, extractor)
         for workspace in repository.workspaces.list()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -60,20 +60,23 @@ class Passages(Group):
         """A page's own passages, in order."""
         return _in_order(self._scoped.find(PASSAGE, passage, file_id=file_id))
 
-    def without_vector(self, encoder_id: str, *, limit: int, after: str | None = None) -> tuple[Passage, ...]:
+    def without_vector(
+        self, encoder_id: str, *, limit: int, after: str | None = None, languages: Collection[str] = ()
+    ) -> tuple[Passage, ...]:
         """At most ``limit`` passages that this encoder has yet to see, by id, those after the id ``after``.
 
-        Passages of entries that are not shown are left out: no search can find them.
+        Passages of entries that are not shown are left out: no search can find them. So are those in another
+        language than ``languages``, the ones that the encoder knows (none named: all): they would weigh nothing.
         """
         key = by_code_point(self._connection, passage.c.id)
-        statement = self._missing(encoder_id, *PASSAGE).order_by(key).limit(limit)
+        statement = self._missing(encoder_id, languages, *PASSAGE).order_by(key).limit(limit)
         if after is not None:
             statement = statement.where(key > after)
         return tuple(to_passage(row) for row in self._connection.execute(statement))
 
-    def count_without_vector(self, encoder_id: str) -> int:
+    def count_without_vector(self, encoder_id: str, *, languages: Collection[str] = ()) -> int:
         """How many passages ``without_vector`` would give in all."""
-        return int(self._connection.execute(self._missing(encoder_id, func.count())).scalar_one())
+        return int(self._connection.execute(self._missing(encoder_id, languages, func.count())).scalar_one())
 
     def count(self) -> int:
         """How many passages the scope has."""
@@ -154,12 +157,15 @@ class Passages(Group):
         postings.sort()
         self._scoped.insert_plain(posting, ("term", "passage_id", "tf", "length", "kind"), postings)
 
-    def _missing(self, encoder_id: str, *columns: Any) -> Select[Any]:
+    def _missing(self, encoder_id: str, languages: Collection[str], *columns: Any) -> Select[Any]:
         vectors = select(passage_vector.c.passage_id).where(
             linked(passage_vector, "passage_id", passage), passage_vector.c.encoder_id == encoder_id
         )
         hidden = select(recall_entry.c.id).where(linked(passage, "entry_id", recall_entry), ~recall_entry.c.shown)
-        return self._scoped.select(*columns, of=passage).where(~vectors.exists(), ~hidden.exists())
+        statement = self._scoped.select(*columns, of=passage).where(~vectors.exists(), ~hidden.exists())
+        if not languages:
+            return statement
+        return statement.where(passage.c.language.is_(None) | passage.c.language.in_(sorted(languages)))
 
 
 @cache
