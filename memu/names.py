@@ -9,6 +9,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 __all__ = ["MAX_SLUG_BYTES", "choose_display_name", "fold_name", "slugify"]
 
@@ -20,6 +21,7 @@ _RESERVED = frozenset(
 _SPACE = re.compile(r"\s+")
 
 
+@lru_cache(maxsize=4096)
 def fold_name(name: str) -> str:
     """The identity of a page: NFC, case-folded, runs of white space made one space, punctuation kept.
 

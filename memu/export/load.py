@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from memu.errors import NotFound
 from memu.export.snapshot import Citation, TreePage, TreeSnapshot, TreeSource, TreeWorkspace
 from memu.records import RecallFile, Scope
+from memu.storage.entries import CitedEntry
 from memu.storage.repository import Repository
 
 __all__ = ["load_snapshot", "name_extractor"]
@@ -24,6 +26,7 @@ def load_snapshot(repository: Repository, scope: Scope) -> TreeSnapshot:
     if not version:
         raise NotFound(f"Nothing is stored for {scope}; sync a folder into it first.")
     workspaces = repository.workspaces.list()
+    entries = repository.entries.of_pages()
     return TreeSnapshot(
         scope=scope,
         extractor=name_extractor(repository),
@@ -43,7 +46,7 @@ def load_snapshot(repository: Repository, scope: Scope) -> TreeSnapshot:
             for workspace in workspaces
             for each in repository.resources.of_workspace(workspace.id)
         ),
-        pages=tuple(_load_page(repository, page) for page in repository.pages.list()),
+        pages=tuple(_to_page(page, entries.get(page.id, ())) for page in repository.pages.list()),
     )
 
 
@@ -53,17 +56,11 @@ def name_extractor(repository: Repository) -> str:
     return " and ".join(sorted({run.extractor for run in runs if run})) or _DEFAULT_EXTRACTOR
 
 
-def _load_page(repository: Repository, page: RecallFile) -> TreePage:
+def _to_page(page: RecallFile, entries: Sequence[CitedEntry]) -> TreePage:
     cited: dict[str, list[Citation]] = defaultdict(list)
-    entries = repository.entries.of_page(page.id)
-    for found in entries:
-        cited[found.mark].append(
-            Citation(
-                workspace_id=found.workspace.id,
-                path=found.resource.path,
-                lines=found.entry.lines,
-                place=found.entry.place,
-            )
+    for each in entries:
+        cited[each.mark].append(
+            Citation(workspace_id=each.workspace_id, path=each.path, lines=each.lines, place=each.place)
         )
     # Until a page is folded its entries have no mark yet.
     cited.pop("", None)

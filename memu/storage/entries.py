@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func
 
-from memu.records import RecallEntry, Resource, Workspace
+from memu.records import LineSpan, RecallEntry, Resource, Workspace
 from memu.storage.engine import by_code_point
 from memu.storage.ids import new_id
 from memu.storage.matching import match_in_order
@@ -17,6 +18,7 @@ from memu.storage.rows import (
     RESOURCE,
     WORKSPACE,
     entry_values,
+    span,
     to_entry,
     to_resource,
     to_workspace,
@@ -24,7 +26,7 @@ from memu.storage.rows import (
 from memu.storage.scoped import Group, chunks, linked
 from memu.storage.tables import recall_entry, recall_file_entry, resource, workspace
 
-__all__ = ["Entries", "PlacedEntry"]
+__all__ = ["CitedEntry", "Entries", "PlacedEntry"]
 
 _RESOURCE_AT = len(ENTRY)
 _WORKSPACE_AT = _RESOURCE_AT + len(RESOURCE)
@@ -44,6 +46,17 @@ class PlacedEntry:
     workspace: Workspace
     mark: str = ""
     spelling: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedEntry:
+    """Where an entry of a page stands, and its footnote there."""
+
+    workspace_id: str
+    path: str
+    lines: LineSpan | None
+    place: str | None
+    mark: str
 
 
 class Entries(Group):
@@ -99,6 +112,23 @@ class Entries(Group):
         found = self._gather(statement.where(recall_file_entry.c.file_id == file_id))
         return tuple(sorted(found, key=_place))
 
+    def of_pages(self) -> dict[str, tuple[CitedEntry, ...]]:
+        """Page id → what it rests on, as ``of_page`` orders it, of all pages in one query; without the texts."""
+        link, entry = recall_file_entry.c, recall_entry.c
+        columns = (resource.c.path, entry.line_start, entry.ordinal, entry.line_end, entry.place)
+        folder = func.coalesce(func.nullif(workspace.c.name, ""), workspace.c.root)
+        statement = _with_sources(
+            self._scoped.select(link.file_id, link.mark, folder, workspace.c.id, *columns, of=recall_entry)
+        ).join(recall_file_entry, linked(recall_file_entry, "entry_id", recall_entry))
+        found: dict[str, list[CitedEntry]] = defaultdict(list)
+        rows = self._connection.execute(statement).all()
+        for file_id, mark, _, workspace_id, path, start, _, end, place in sorted(rows, key=_place_of_row):
+            cited = CitedEntry(
+                workspace_id=workspace_id, path=path, lines=span(start, end), place=place, mark=mark
+            )
+            found[file_id].append(cited)
+        return {file_id: tuple(entries) for file_id, entries in found.items()}
+
     def get(self, entry_id: str) -> PlacedEntry | None:
         """The entry with this id and its source."""
         found = self._gather(self._sourced().where(recall_entry.c.id == entry_id))
@@ -149,11 +179,7 @@ class Entries(Group):
         return tuple(sorted(found, key=lambda entry: entry.ordinal))
 
     def _sourced(self, *more: ColumnElement[Any]) -> Select[Any]:
-        return (
-            self._scoped.select(*ENTRY, *RESOURCE, *WORKSPACE, *more, of=recall_entry)
-            .join(resource, linked(recall_entry, "resource_id", resource))
-            .join(workspace, linked(resource, "workspace_id", workspace))
-        )
+        return _with_sources(self._scoped.select(*ENTRY, *RESOURCE, *WORKSPACE, *more, of=recall_entry))
 
     def _gather(self, statement: Select[Any]) -> list[PlacedEntry]:
         resources: dict[str, Resource] = {}
@@ -177,6 +203,12 @@ class Entries(Group):
         return found
 
 
+def _with_sources(entries: Select[Any]) -> Select[Any]:
+    return entries.join(resource, linked(recall_entry, "resource_id", resource)).join(
+        workspace, linked(resource, "workspace_id", workspace)
+    )
+
+
 def _identity(entry: RecallEntry) -> tuple[str, str, str]:
     return entry.track.value, entry.text_key, entry.text
 
@@ -185,3 +217,8 @@ def _place(found: PlacedEntry) -> tuple[str, str, str, int, int]:
     entry, folder = found.entry, found.workspace
     line = entry.lines.start if entry.lines else 0
     return folder.name or folder.root, folder.id, found.resource.path, line, entry.ordinal
+
+
+def _place_of_row(row: Sequence[Any]) -> tuple[Any, ...]:
+    _, _, folder, workspace_id, path, line, ordinal, *_ = row
+    return folder, workspace_id, path, line or 0, ordinal
