@@ -17,6 +17,7 @@ from typing import TypeVar
 from memu.ingest.private_keys import find_private_keys
 from memu.ingest.secret_assignments import find_assigned
 from memu.ingest.secret_patterns import BEFORE_TOKENS, TOKEN_MIN_LENGTH, TOKENS, WORDINGS, SecretPattern
+from memu.ingest.secret_wordings import SPOKEN
 
 T = TypeVar("T")
 
@@ -47,7 +48,7 @@ _BY_HEAD = _by(
     lambda pattern: pattern.keyword.encode().translate(_WORD_MAP).split()[0][:_HEAD_LENGTH],
     (pattern for pattern in TOKENS if pattern not in _HEADLESS),
 )
-_BY_WORD = _by(lambda pattern: pattern.keyword, WORDINGS)
+_BY_WORD = _by(lambda pattern: pattern.keyword, (*WORDINGS, *SPOKEN))
 _BARE_LOGIN = re.compile(
     r":(?P<password>[^\s:@/\"'<>`\\\[\](),;|]{3,80})@(?P<host>[A-Za-z0-9][A-Za-z0-9.-]{0,80})(?P<rest>[:/(]?)"
 )

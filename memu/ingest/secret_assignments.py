@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from memu.ingest.secret_patterns import join_words
-from memu.ingest.secret_values import is_key, is_password
+from memu.ingest.secret_values import is_key, is_passphrase, is_password, is_worded_secret
 
 __all__ = ["find_assigned"]
 
@@ -22,6 +22,7 @@ _NAMES: tuple[tuple[str, str, str], ...] = (
     ("", "kennwort", "password"),
     ("", "_pass", "password"),
     ("", "_pw", "password"),
+    ("", "_auth", "token"),
     ("contrase", "ña", "password"),
     ("", "пароль", "password"),
     ("", "密码", "password"),
@@ -97,6 +98,11 @@ _ELEMENT = re.compile(r"[^<\s]{1,4096}(?=</)")
 _ENVIRONMENT = re.compile(r"""[^\s"'`\\]+""")
 _LINE_END = re.compile(r"""[ \t]*(?:$|\n|[#|"'`\\<,;]|//|--)""")
 _CAPITALS = re.compile(r"[A-Z0-9_]{3,}=")
+# Whose secret is made up by people, not given by an issuer: one of words counts too.
+_MADE_UP = re.compile(
+    r"(?:jwt|session|app|application|cookie|auth|nextauth|flask|django|rails|signing|hmac|csrf|encryption|refresh)"
+    r"(?:_token)?[_]secret(?:_key)?(?:_base)?=$"
+)
 _PUNCTUATION = ".,;:)]}*_"
 _DECIDING = 256
 
@@ -148,13 +154,26 @@ def _find_value(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     if (escaped := _ESCAPED.match(text, start)) is not None:
         return escaped.span("value") if looks_right(escaped["value"], plain=True) else None
     if (quoted := _QUOTED.match(text, start)) is not None:
-        return quoted.span("value") if looks_right(quoted["value"], plain=True) else None
+        right = looks_right(quoted["value"], plain=True) or _is_of_words(quoted["value"], match)
+        return quoted.span("value") if right else None
     if match[0].endswith(">") and not match[0].endswith("=>"):
         element = _ELEMENT.match(text, start)
         return element.span() if element is not None and looks_right(element[0], plain=True) else None
     capitals = _CAPITALS.fullmatch(text, match.start("name"), match.end()) is not None
     assigned = text[match.start() : match.end()].rstrip()[-1:] not in (":", "：")
+    if capitals and (head := _ENVIRONMENT.match(text, start)) is not None and _is_of_words(head[0], match):
+        return head.span()
     return _find_bare(text, start, looks_right, capitals=capitals, assigned=assigned)
+
+
+def _is_of_words(value: str, match: re.Match[str]) -> bool:
+    """A passphrase in quotes, or a made-up secret, behind ``NAME=``: elsewhere words are a message about one."""
+    if len(value) > _DECIDING or not match[0].rstrip(" \t").endswith("="):
+        return False
+    if _KINDS[match["name"]] == "password":
+        return is_passphrase(value, least=2 if match[0].endswith("=") else 3)
+    name = match.string[max(0, match.start("name") - 24) : match.end()]
+    return _MADE_UP.search(name) is not None and is_worded_secret(value)
 
 
 def _find_bare(

@@ -6,7 +6,15 @@ import base64
 import binascii
 import re
 
-__all__ = ["is_basic_login", "is_key", "is_password", "is_placeholder", "is_random"]
+__all__ = [
+    "is_basic_login",
+    "is_key",
+    "is_passphrase",
+    "is_password",
+    "is_placeholder",
+    "is_random",
+    "is_worded_secret",
+]
 
 _PLACEHOLDER = re.compile(
     r"""
@@ -45,6 +53,20 @@ _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile("[0-9]")
 _SPACE = re.compile(r"\s")
 _KEY_BODY = re.compile(r"[!-~]+")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
+_TURNS = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
+_VARIABLE = re.compile(r"[$<>{}()\[\]%*]|\.\.\.")
+_INVITING = re.compile(
+    r"(?i:^(?:your|the|some|any|insert|enter|replace|put|add|use|get|set|see|fake|dummy|sample|mock|example|to)[-_.]"
+    r"|(?:change|fix|fill)[-_.]?(?:me|this|it|in)|placeholder|example|here$|xxx)"
+)
+# Words that a sentence about passwords has and a passphrase hardly.
+_SENTENCE = re.compile(
+    r"\b(?:the|an?|is|are|was|must|should|can(?:not)?|not|no|your|you|my|enter|please|type|use|to|for|of|in|at|with|and|or"
+    r"|password|passphrase|pass|secret|user|login|invalid|wrong|required|missing|here|this|that|new|old|change|set)\b"
+    r"|[$`{}<>()\[\]%]",
+    re.IGNORECASE,
+)
 
 
 def is_placeholder(value: str) -> bool:
@@ -104,9 +126,33 @@ def is_key(value: str, *, plain: bool) -> bool:
     """
     if not _DIGIT.search(value) or value.startswith("[redacted:") or not _KEY_BODY.fullmatch(value):
         return False
-    if not (plain and len(value) >= 8 and _is_mixed(value)) and not (len(value) >= 12 and is_random(value)):
+    mixed = plain and len(value) >= 8 and _is_mixed(value)
+    if not mixed and not (len(value) >= 12 and is_random(value)) and not _is_base64(value):
         return False
     return not is_placeholder(value)
+
+
+def _is_base64(value: str) -> bool:
+    """Letters and digits that change too often for the words of a path, slashes between them or not."""
+    return _BASE64.fullmatch(value) is not None and len(_TURNS.findall(value)) >= 0.3 * len(value)
+
+
+def is_passphrase(value: str, *, least: int) -> bool:
+    """Whether this is ``least`` words or more in a row that make no sentence about passwords."""
+    words = value.split(" ")
+    if len(words) < least or not all(words) or not value.isprintable() or len(value) < 8:
+        return False
+    return _SENTENCE.search(value) is None and not value.startswith("[redacted:")
+
+
+def is_worded_secret(value: str) -> bool:
+    """Whether somebody may have made up this key of words: three or more of them."""
+    if not 12 <= len(value) <= 256 or not _KEY_BODY.fullmatch(value) or value.startswith("[redacted:"):
+        return False
+    if _CODE.fullmatch(value) or _DOTTED.fullmatch(value) or _VARIABLE.search(value):
+        return False
+    words = [word for word in re.split("[-_.]", value) if word]
+    return len(words) >= 3 and not _INVITING.search(value)
 
 
 def is_basic_login(value: str) -> bool:

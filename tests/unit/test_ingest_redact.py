@@ -229,7 +229,83 @@ def test_a_mark_takes_quotes_where_a_number_stood(text: str, expected: str) -> N
     assert redact(expected).text == expected
 
 
+@pytest.mark.parametrize("password", ["S3cretPassw0rd", "lpassw0rdhere", "Tr0ub4dor-3"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "machine h login l password {}", "machine h.example\n  login l\n  password {}\n",
+        "machine h\tlogin l account a password {}", "default login me password {}",
+        "mysql -p{}", "mysql -u root -h db -p{} shop < dump.sql", "mysqldump --all -p'{}' > x", "mariadb -p{}",
+        "`mysqladmin -uroot -p{} status`", "sshpass -p {} ssh me@host", "redis-cli -h c -a {} ping",
+        "Our password is {}.", "the password is: `{}`", "Das Passwort ist {}, sagt er", "密码是{}。",
+        "password,{}", "user,x\npassword,{}\nz,1", '"db_password","{}"',
+    ],
+)  # fmt: skip
+def test_f44_passwords_in_the_words_and_commands_around_them(form: str, password: str) -> None:
+    assert redact(form.format(password)).text == form.format("[redacted:password]")
+
+
+@pytest.mark.parametrize("name", ["AWS_SECRET_ACCESS_KEY", "aws_secret_access_key", "SecretAccessKey"])
+@pytest.mark.parametrize(
+    "form", ["{}: {}", "{}={}", "- {}: {}", "{} = {}", "  {}: '{}'", "**{}**: `{}`", '"{}": "{}"']
+)
+@pytest.mark.parametrize("secret", ["cJalrXUtnFEMI/K7MD" + "ENG/bPxRfiCYzzzzzzzzKEY", "a1B/c2D+" * 5])
+def test_f44_keys_with_slashes_in_them(name: str, form: str, secret: str) -> None:
+    redacted = redact(form.format(name, secret)).text
+    assert redacted in (form.format(name, f"[redacted:{kind}]") for kind in ("api-key", "secret"))
+
+
+@pytest.mark.parametrize(
+    "phrase", ["correct horse battery", "correct horse battery staple", "purple 7 monkeys run"]
+)
+@pytest.mark.parametrize("form", ['DB_PASS="{}"', "export DB_PASSWORD='{}'", 'db_pass = "{}"', 'passphrase="{}"'])
+def test_f44_passphrases_of_several_words(form: str, phrase: str) -> None:
+    assert redact(form.format(phrase)).text == form.format("[redacted:password]")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("JWT_SECRET={}", "secret"), ('export SESSION_SECRET="{}"', "secret"), ("NEXTAUTH_SECRET='{}'", "secret"),
+        ("APP_SECRET_KEY={}", "secret"),
+    ],
+)  # fmt: skip
+def test_f44_secrets_that_somebody_made_of_words(text: str, kind: str) -> None:
+    assert redact(text.format("my-super-secret-u")).text == text.format(f"[redacted:{kind}]")
+
+
+@pytest.mark.parametrize("form", ["SENTRY_AUTH={}", "_auth={}", 'NPM_AUTH="{}"'])
+def test_f44_values_of_auth_settings(form: str) -> None:
+    assert redact(form.format(made(32))).text == form.format("[redacted:token]")
+
+
 ORDINARY = """
+machine learning password policies of 2024
+machine <host> login <user> password <password>
+mysql -p
+mysql -u root -p shop
+mysql -p$MYSQL_PASSWORD shop
+docker run --name mysql -p3306:3306 -d mysql
+docker run mysql -p 3306:3306
+The password is SHA256-hashed before it is stored
+The password is required and stored
+Your password is at least 8characters long
+password is base64-encoded
+password,email
+username,password
+INVALID_PASSWORD="Password is invalid"
+ASK_PASSWORD="Enter your new one"
+LABEL_PASSWORD="Type it in again"
+"password": "Mot de passe"
+password = "Two words"
+JWT_SECRET=your-super-secret-key
+JWT_SECRET=$(openssl rand -hex 32)
+JWT_SECRET=changeme-in-production
+JWT_SECRET=os.environ.jwt
+IMAGE_PULL_SECRET=reg-cred-prod
+jwt_secret: my-super-secret-u
+USE_AUTH=true
+secret: src/Models/User2/Token/Loader/Base
 password: required
 Password must contain at least 8 characters
 password = getpass()
