@@ -14,6 +14,7 @@
     │   │   └── SchemaTooNew      the store was written by a newer memu
     │   ├── EncoderMismatch       the store's vectors come from another encoder
     │   └── ProviderError         a model or encoder endpoint failed
+    │       └── ReplyError        a model answered, but not with what can be used
     ├── NotFound                  no such page, source or entry                          (exit 2)
     └── ReadError                 one file cannot be read; the sync goes on without it
 
@@ -22,6 +23,11 @@ line returns for it; 1 is kept for a sync that ended with some files failed.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memu.records import Usage
 
 __all__ = [
     "BusyError",
@@ -33,6 +39,7 @@ __all__ = [
     "NotFound",
     "ProviderError",
     "ReadError",
+    "ReplyError",
     "RootError",
     "SchemaOutdated",
     "SchemaTooNew",
@@ -105,6 +112,17 @@ class EncoderMismatch(UnavailableError):
 
 class ProviderError(UnavailableError):
     """A chat or embedding endpoint failed after its retries."""
+
+
+class ReplyError(ProviderError):
+    """A model answered, but its reply cannot be used: cut off, empty, a refusal, not of the form asked for.
+
+    ``usage`` is what the reply cost, None where it was paid for elsewhere.
+    """
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage
 
 
 class NotFound(MemuError):

@@ -114,7 +114,8 @@ class MemoryService:
                 made if need be; without a folder, the nearest one at or above the current directory.
             folder: the workspace that the store and its export lie in by default.
             out: where exported trees go; by default ``.memu`` in the synced folder.
-            encoder: an encoder of your own, "auto", the path of an ONNX file, or None (or "none") for words only.
+            encoder: an encoder of your own, "auto" (``MEMU_EMBED_MODEL``'s endpoint, else the embedded one), the
+                path of an ONNX file, or None (or "none") for words only.
             extractor: what turns documents into entries; by default the extractive one, which needs no model.
             workflows: workflow name → a function that gives a changed one, such as
                 ``{"memorize": lambda w: w.replacing("extract", my_step)}``.
@@ -133,7 +134,7 @@ class MemoryService:
         place = out if out is not None else settings.out
         return cls(
             database=Database.open(url),
-            encoder=choose_encoder(chosen) if isinstance(chosen, str) else chosen,
+            encoder=choose_encoder(chosen, settings.embed_endpoint()) if isinstance(chosen, str) else chosen,
             extractor=extractor or ExtractiveExtractor(),
             settings=settings,
             out=Path(place) if place is not None else None,
@@ -152,7 +153,9 @@ class MemoryService:
         await self.close()
 
     async def close(self) -> None:
-        """Wait for work under way and close the store."""
+        """Wait for work under way and close the store and the encoder's connections."""
+        if self._encoder is not None:
+            await self._encoder.close()
         await asyncio.to_thread(self._database.close)
 
     async def memorize_workspace(

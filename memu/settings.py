@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memu.errors import ConfigurationError, ScopeError, StoreError
+from memu.providers.endpoint import Endpoint
 from memu.records import Scope, ScopeValue
 
 __all__ = [
@@ -48,15 +49,6 @@ class WorkspaceScope(BaseModel):
     agent_id: str | None = Field(default=None, min_length=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """An HTTP endpoint of a chat or embedding model. The key stays out of ``repr``."""
-
-    model: str
-    base_url: str
-    api_key: SecretStr | None = None
-
-
 class Settings(BaseSettings):
     """Every setting. Make one with :meth:`load`, which turns what is wrong into a ConfigurationError."""
 
@@ -67,7 +59,8 @@ class Settings(BaseSettings):
     out: Path | None = None
     """Folder that holds the exported trees. None: ``.memu`` in the synced folder."""
     encoder: str = "auto"
-    """``auto`` (the embedded one where ``memu[local]`` is installed), ``none``, or the path of an ONNX file."""
+    """``auto`` (``embed_model`` if set, else the embedded one where ``memu[local]`` is installed), ``none``,
+    or the path of an ONNX file."""
     max_file_bytes: int = Field(default=10_000_000, gt=0)
     """Larger files are skipped, with the reason."""
     concurrency: int = Field(default=4, gt=0, le=256)
@@ -77,9 +70,14 @@ class Settings(BaseSettings):
     chat_model: str | None = None
     chat_base_url: str | None = None
     chat_api_key: SecretStr | None = None
+    chat_dialect: str | None = None
     embed_model: str | None = None
     embed_base_url: str | None = None
     embed_api_key: SecretStr | None = None
+    embed_dialect: str | None = None
+    """The kind of server, where its host does not tell; see ``memu.providers.dialects``."""
+    embed_dimensions: int | None = Field(default=None, gt=0)
+    """How many components a vector is to have; None leaves it to the model and sends nothing."""
 
     @classmethod
     def load(cls, **arguments: Any) -> Self:
@@ -107,20 +105,22 @@ class Settings(BaseSettings):
 
     def chat_endpoint(self, environment: Mapping[str, str] | None = None) -> Endpoint | None:
         """The chat endpoint; None unless a chat model is set."""
-        return _endpoint(self.chat_model, self.chat_base_url, self.chat_api_key, environment)
+        chosen = _endpoint(self.chat_model, self.chat_base_url, self.chat_api_key, environment)
+        return replace(chosen, dialect=self.chat_dialect) if chosen else None
 
     def embed_endpoint(self, environment: Mapping[str, str] | None = None) -> Endpoint | None:
         """The embedding endpoint; None unless an embedding model is set."""
-        return _endpoint(self.embed_model, self.embed_base_url, self.embed_api_key, environment)
+        chosen = _endpoint(self.embed_model, self.embed_base_url, self.embed_api_key, environment)
+        return replace(chosen, dialect=self.embed_dialect, dimensions=self.embed_dimensions) if chosen else None
 
     def notices(self) -> tuple[str, ...]:
-        """What is set but has no effect in this release: one line each, for the user to see."""
+        """What is set but has no effect: one line each, for the user to see."""
         lines = []
         if self.chat_model:
             lines.append("A chat model is set, but this release extracts without one; nothing is sent to it.")
-        if self.embed_model:
+        if self.embed_model and self.encoder != "auto":
             lines.append(
-                "An embedding model is set, but this release has only the embedded encoder; nothing is sent to it."
+                f"An embedding model is set, but so is the encoder ({self.encoder}), which wins; nothing is sent."
             )
         return tuple(lines)
 

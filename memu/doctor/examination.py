@@ -160,4 +160,5 @@ def _usage(status: WorkspaceStatus) -> Usage:
         texts=counts.get("texts", 0),
         prompt_tokens=counts.get("prompt_tokens", 0),
         completion_tokens=counts.get("completion_tokens", 0),
+        unanswered=counts.get("unanswered", 0),
     )

@@ -112,6 +112,7 @@ def _ended(run: SyncRun, report: SyncReport) -> SyncRun:
         "texts": report.usage.texts,
         "prompt_tokens": report.usage.prompt_tokens,
         "completion_tokens": report.usage.completion_tokens,
+        "unanswered": report.usage.unanswered,
         "degraded": int(report.degraded is not None),
         "vectors_missing": report.vectors_missing,
         "pages_created": len(report.pages.created),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memu.errors import ProviderError
+from memu.errors import EncoderMismatch, ProviderError
 from memu.memorize.states import EmbedState
-from memu.providers.protocols import Encoder
+from memu.providers.protocols import Encoded, Encoder
 from memu.records import Passage, Usage
 from memu.storage.database import Database
 from memu.storage.session import Session
-from memu.storage.vectors import VectorRow, quantise
+from memu.storage.vectors import quantise
 
 __all__ = ["CountMissing", "EmbedPassages", "passage_text"]
 
@@ -38,20 +39,32 @@ class EmbedPassages:
             if state.max_calls is not None and usage.calls >= state.max_calls:
                 return replace(state, usage=usage, degraded="stopped at the cap of calls; the next sync goes on")
             try:
-                vectors = await encoder.encode([passage_text(passage) for passage in batch])
+                encoded = await encoder.encode_some([passage_text(passage) for passage in batch])
             except ProviderError as error:
+                usage += Usage(unanswered=1)
                 return replace(state, usage=usage, degraded=str(error))
-            usage += Usage(calls=1, texts=len(batch))
-            quantised = quantise([passage.id for passage in batch], vectors, encoder.identity.dimension)
-
-            def work(session: Session, rows: tuple[VectorRow, ...] = quantised.rows) -> None:
-                stored = session.encoders.register(encoder.identity)
-                session.within(state.scope).passages.add_vectors(stored.id, rows)
-
-            await self.database.write(work)
-            after = batch[-1].id
+            usage += encoded.usage
+            done = batch[: len(encoded.rows)]
+            try:
+                await self._store(state, encoder, done, encoded)
+            except EncoderMismatch as error:
+                # Known only by its reply: a model that changed behind its name.
+                return replace(state, usage=usage, degraded=str(error))
+            after = done[-1].id
             encoder_id = encoder_id or await self._find(encoder)
         return replace(state, usage=usage)
+
+    async def _store(
+        self, state: EmbedState, encoder: Encoder, passages: Sequence[Passage], encoded: Encoded
+    ) -> None:
+        identity = encoder.identity
+        quantised = quantise([passage.id for passage in passages], encoded.rows, identity.dimension)
+
+        def work(session: Session) -> None:
+            stored = session.encoders.register(identity)
+            session.within(state.scope).passages.add_vectors(stored.id, quantised.rows)
+
+        await self.database.write(work)
 
     async def _find(self, encoder: Encoder) -> str:
         """The encoder's id in the store, "" while it has none."""
@@ -63,9 +76,10 @@ class EmbedPassages:
         return await self.database.read(work)
 
     async def _load(self, state: EmbedState, encoder_id: str, after: str | None) -> tuple[Passage, ...]:
+        languages = self.encoder.identity.languages if self.encoder else frozenset[str]()
         return await self.database.read(
             lambda session: session.within(state.scope).passages.without_vector(
-                encoder_id, limit=_BATCH, after=after
+                encoder_id, limit=_BATCH, after=after, languages=languages
             )
         )
 
@@ -84,6 +98,8 @@ class CountMissing:
 
         def work(session: Session) -> int:
             known = session.encoders.find(identity)
-            return session.within(state.scope).passages.count_without_vector(known.id if known else "")
+            return session.within(state.scope).passages.count_without_vector(
+                known.id if known else "", languages=identity.languages
+            )
 
         return replace(state, missing=await self.database.read(work))

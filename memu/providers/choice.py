@@ -6,22 +6,29 @@ from pathlib import Path
 
 from memu.errors import ConfigurationError
 from memu.providers.embedded import EmbeddedEncoder, OnnxModel, is_installed
+from memu.providers.endpoint import Endpoint
 from memu.providers.protocols import Encoder
 
 __all__ = ["choose_encoder"]
 
 
-def choose_encoder(setting: str) -> Encoder | None:
-    """The encoder that ``setting`` names; nothing is loaded yet.
+def choose_encoder(setting: str, endpoint: Endpoint | None = None) -> Encoder | None:
+    """The encoder that ``setting`` names; nothing is loaded or asked yet.
 
-    ``auto``: the embedded one where ``memu[local]`` is installed, else None. ``none``: None. Anything else is the
-    path of an ONNX file with its ``tokenizer.json`` beside it.
+    ``auto``: the endpoint if there is one, else the embedded one where ``memu[local]`` is installed, else None.
+    ``none``: None. Anything else is the path of an ONNX file with its ``tokenizer.json`` beside it.
 
     Raises:
-        ConfigurationError: a file is missing. ExtraMissing: what runs ONNX files is not installed.
+        ConfigurationError: a file is missing, or the endpoint's address or key cannot be used.
+        ExtraMissing: what runs ONNX files is not installed.
     """
     if setting == "none":
         return None
+    if setting == "auto" and endpoint is not None:
+        from memu.providers.embeddings import HttpEncoder
+        from memu.providers.transport import Transport
+
+        return HttpEncoder(Transport(endpoint))
     if setting == "auto":
         return EmbeddedEncoder() if is_installed() else None
     model = Path(setting).expanduser()

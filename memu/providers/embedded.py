@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memu.errors import ConfigurationError, ExtraMissing, ProviderError
-from memu.records import EncoderIdentity
+from memu.providers.protocols import Encoded
+from memu.records import EncoderIdentity, Usage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,10 +130,17 @@ class EmbeddedEncoder:
         """
         return await self._encode([self._model.passage_prefix + text for text in texts])
 
+    async def encode_some(self, texts: Sequence[str]) -> Encoded:
+        """The rows of all texts. Raises as ``encode`` does."""
+        return Encoded(rows=await self.encode(texts), usage=Usage(calls=1, texts=len(texts)))
+
     async def encode_query(self, text: str) -> NDArray[np.float32]:
         """The unit vector of a question, shape (dimension,). Raises as ``encode`` does."""
         row: NDArray[np.float32] = (await self._encode([self._model.query_prefix + text]))[0]
         return row
+
+    async def close(self) -> None:
+        """Nothing is held open."""
 
     async def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memu.errors import ProviderError
-from memu.records import EncoderIdentity
+from memu.providers.protocols import Encoded
+from memu.records import EncoderIdentity, Usage
 from memu.tokens import index_terms
 
 if TYPE_CHECKING:
@@ -47,10 +48,17 @@ class HashingEncoder:
         rows = [self._vector(text) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(rows), self.identity.dimension)
 
+    async def encode_some(self, texts: Sequence[str]) -> Encoded:
+        """The rows of all texts."""
+        return Encoded(rows=await self.encode(texts), usage=Usage(calls=1, texts=len(texts)))
+
     async def encode_query(self, text: str) -> NDArray[np.float32]:
         """The row of one text."""
         row: NDArray[np.float32] = (await self.encode([text]))[0]
         return row
+
+    async def close(self) -> None:
+        """Nothing is held open."""
 
     def _vector(self, text: str) -> NDArray[np.float64]:
         import numpy as np

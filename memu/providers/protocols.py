@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from memu.records import EncoderIdentity, Usage
 
@@ -12,7 +12,18 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ChatMessage", "ChatModel", "ChatReply", "Encoder"]
+__all__ = ["ChatMessage", "ChatModel", "ChatReply", "Encoded", "Encoder"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """What one call gave: ``rows`` of shape (n, dimension) for the first n texts, and what it cost.
+
+    A row is a unit vector, or all NaN where the encoder has no vector for that one text.
+    """
+
+    rows: NDArray[np.float32]
+    usage: Usage
 
 
 class Encoder(Protocol):
@@ -20,7 +31,16 @@ class Encoder(Protocol):
 
     @property
     def identity(self) -> EncoderIdentity:
-        """Name, dimension, fingerprint and languages."""
+        """Name, dimension, fingerprint and languages. The dimension is 0 until the first reply where only that
+        tells it."""
+
+    async def encode_some(self, texts: Sequence[str]) -> Encoded:
+        """The rows of as many of the first texts as one call takes, at least one; so that each call's rows can be
+        stored before the next is made.
+
+        Raises:
+            ProviderError: the encoder does not answer.
+        """
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit row for each text, in order: shape (len(texts), dimension). Longer texts are cut.
@@ -36,6 +56,9 @@ class Encoder(Protocol):
             ProviderError: the encoder does not answer.
         """
 
+    async def close(self) -> None:
+        """Let go of connections. It may be used again."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMessage:
@@ -47,11 +70,11 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
-    """What a model wrote. ``complete`` is False when it was cut off by length: such a reply is a failure."""
+    """What a model wrote, whole, and what it cost. ``finish`` is the server's own word for why it ended."""
 
     text: str
     usage: Usage
-    complete: bool = True
+    finish: str = ""
 
 
 class ChatModel(Protocol):
@@ -61,9 +84,12 @@ class ChatModel(Protocol):
     def name(self) -> str:
         """The model's name."""
 
-    async def reply(self, messages: Sequence[ChatMessage]) -> ChatReply:
-        """The model's answer.
+    async def reply(
+        self, messages: Sequence[ChatMessage], *, schema: Mapping[str, Any] | None = None
+    ) -> ChatReply:
+        """The model's answer; held to a JSON ``schema`` only where the server can do that.
 
         Raises:
+            ReplyError: the answer is cut off by length, empty or a refusal; it carries what it cost.
             ProviderError: the model does not answer.
         """

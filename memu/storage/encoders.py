@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, select, true, update
+from sqlalchemy import Connection, select, update
 
 from memu.errors import EncoderMismatch
 from memu.records import EncoderIdentity
@@ -34,7 +34,7 @@ class Encoders:
 
     def active(self) -> StoredEncoder | None:
         """The encoder whose vectors are searched, or None while nothing was ever encoded."""
-        return self._first(encoder.c.active.is_(True))
+        return next((each for each in self.list() if each.active), None)
 
     def list(self) -> tuple[StoredEncoder, ...]:
         """All encoders that the store knows, by name."""
@@ -54,12 +54,12 @@ class Encoders:
         )
 
     def find(self, identity: EncoderIdentity) -> StoredEncoder | None:
-        """The row of this encoder, active or not. Languages do not distinguish encoders."""
-        return self._first(
-            (encoder.c.name == identity.name)
-            & (encoder.c.dimension == identity.dimension)
-            & (encoder.c.fingerprint == identity.fingerprint)
-        )
+        """The row of this encoder, active or not; where its dimension is not known yet, the active one first.
+
+        Languages do not distinguish encoders.
+        """
+        known = sorted(self.list(), key=lambda each: not each.active)
+        return next((each for each in known if _is_comparable(each.identity, identity)), None)
 
     def check(self, identity: EncoderIdentity) -> StoredEncoder | None:
         """The active encoder if it is this one, None if there is none yet.
@@ -71,10 +71,11 @@ class Encoders:
         if active is None:
             return None
         known = active.identity
-        if _comparable(known) != _comparable(identity):
+        if not _is_comparable(known, identity):
+            size = f" ({identity.dimension})" if identity.dimension else ""
             raise EncoderMismatch(
                 f"The store's vectors come from {known.name} ({known.dimension} dimensions), not from "
-                f"{identity.name} ({identity.dimension}); they cannot be compared. Go on with {known.name}, "
+                f"{identity.name}{size}; they cannot be compared. Go on with {known.name}, "
                 f"or run `memu reindex` to encode everything anew. Words are searched meanwhile."
             )
         return active
@@ -116,10 +117,8 @@ class Encoders:
         self.activate(known.id)
         return StoredEncoder(id=known.id, identity=known.identity, active=True)
 
-    def _first(self, wanted: ColumnElement[bool]) -> StoredEncoder | None:
-        row = self._connection.execute(select(encoder.c.id).where(wanted, true())).first()
-        return next((each for each in self.list() if each.id == row[0]), None) if row else None
 
-
-def _comparable(identity: EncoderIdentity) -> tuple[str, int, str]:
-    return identity.name, identity.dimension, identity.fingerprint
+def _is_comparable(known: EncoderIdentity, other: EncoderIdentity) -> bool:
+    """Whether their vectors are of one space, as far as ``other`` is known."""
+    same = (known.name, known.fingerprint) == (other.name, other.fingerprint)
+    return same and other.dimension in (0, known.dimension)

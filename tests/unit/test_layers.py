@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "memorize": WORDS | ROOMS,
     "retrieve": WORDS | ROOMS,
     "export": WORDS | {"storage", "workflow"},
-    "settings": {"errors", "records"},
+    "settings": {"errors", "records", "providers"},
     "carrier": {"errors", "workflow"},
     "doctor": WORDS | ROOMS | ROADS,
     "service": WORDS | ROOMS | ROADS | {"settings", "carrier", "doctor"},

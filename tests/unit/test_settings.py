@@ -126,10 +126,27 @@ def test_p11_a_key_for_one_host_is_never_sent_to_another(
     assert "shell" not in repr(endpoint)
 
 
-def test_a_model_that_this_release_does_not_use_is_said_to_be_unused() -> None:
-    told = " ".join(Settings.load(chat_model="a", embed_model="b").notices())
-    assert "chat model" in told
-    assert "embedding model" in told
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"chat_model": "a"}, "chat model"),
+        ({"embed_model": "b", "encoder": "none"}, "embedding model"),
+        ({"embed_model": "b"}, ""),
+    ],
+)
+def test_a_model_that_is_not_used_is_said_to_be_unused(given: dict[str, str], told: str) -> None:
+    notices = " ".join(Settings.load(**given).notices())
+    assert told in notices
+    assert bool(notices) == bool(told)
+
+
+def test_f38_dimensions_and_dialect_reach_the_endpoint_only_when_set() -> None:
+    plain = Settings.load(embed_model="m").embed_endpoint({})
+    assert plain is not None
+    assert (plain.dimensions, plain.dialect) == (None, None)
+    told = Settings.load(embed_model="m", embed_dimensions="256", embed_dialect="ollama").embed_endpoint({})
+    assert told is not None
+    assert (told.dimensions, told.dialect) == (256, "ollama")
 
 
 def test_the_nearest_store_upwards_is_found(tmp_path: Path) -> None:
