@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from memu.errors import RootError
-from memu.ingest.diff import Diff, KnownFile, diff
+from memu.ingest.diff import Diff, Known, diff
 from memu.ingest.paths import hash_source
 from memu.ingest.project_file import read_project_file
 from memu.ingest.scan import FoundFile, Scan, ScanRules, scan
@@ -65,15 +65,14 @@ class CompareFiles:
                 f"{state.folder} holds no source any more, but {len(rows)} are stored. If they are really gone, "
                 "sync with --allow-empty; nothing was changed."
             )
-        known = {path: _to_known(row) for path, row in rows.items()}
 
-        def due(path: str, _known: KnownFile) -> bool:
+        def due(path: str, _known: Known) -> bool:
             return state.retry_failed or is_due(*tries.get(path, (0, None)), began)
 
         compared = await asyncio.to_thread(
             diff,
             found.files,
-            known,
+            rows,
             partial(hash_source, state.folder),
             nanoseconds(began),
             unlistable=found.unlistable,
@@ -110,13 +109,3 @@ def _narrow(found: Scan, only: str | None) -> Scan:
 def nanoseconds(moment: datetime) -> int:
     """A time as nanoseconds since 1970, not later than it is."""
     return int(moment.timestamp() * 1_000_000) * 1000
-
-
-def _to_known(row: KnownResource) -> KnownFile:
-    return KnownFile(
-        size=row.size,
-        mtime_ns=row.mtime_ns,
-        content_hash=row.content_hash,
-        seen_ns=row.seen_ns,
-        state=row.state,
-    )
