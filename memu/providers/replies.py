@@ -21,11 +21,15 @@ __all__ = ["Parsed", "parse_items"]
 Item = TypeVar("Item", bound=BaseModel)
 
 _DECODER = json.JSONDecoder(strict=False)
-# Each start is a parse: a reply of brackets alone must not take for ever.
-_MOST_STARTS = 400
+# Each start is a pass over what is left: a reply of brackets alone must not take for ever.
+_MOST_STARTS = 24
 _THOUGHTS = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_END_OF_THOUGHTS = re.compile(r"\A.*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
-_OPENS = re.compile(r"[\[{]")
+# The end of thoughts whose beginning stands in the prompt; inside a string no line ends after it.
+_END_OF_THOUGHTS = re.compile(
+    r"\A.*?</(?:think|thinking|reasoning)>(?=[ \t]*(?:\n|[\[{`]))", re.DOTALL | re.IGNORECASE
+)
+# A bracket followed by what may follow it in JSON, or by nothing at all.
+_OPENS = re.compile(r"""\[(?=\s*(?:[\[{"\]\-0-9,]|true|false|null|\Z))|\{(?=\s*(?:["},]|\Z))""")
 _STARTS_AT_ONCE = re.compile(r"\A\s*(?:```\w*\s*)?[\[{]")
 # A comma before a closing bracket, outside of strings.
 _SPARE_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[\]}])', re.DOTALL)
