@@ -12,6 +12,7 @@ from memu.ingest.readers.log import LogReader
 from memu.ingest.readers.mail import MailReader
 from memu.ingest.readers.markdown import MarkdownReader
 from memu.ingest.readers.notebook import NotebookReader
+from memu.ingest.readers.phone_chat import PhoneChatReader
 from memu.ingest.readers.plain import PlainReader, TranscriptReader
 from memu.ingest.readers.restructured import RestructuredReader
 from memu.ingest.readers.session import SessionReader
@@ -26,6 +27,7 @@ READERS: tuple[Reader, ...] = (
     ChatReader(),
     CaptionsReader(),
     MailReader(),
+    PhoneChatReader(),
     HtmlReader(),
     LogReader(),
     SourceCodeReader(),
