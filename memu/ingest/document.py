@@ -51,6 +51,7 @@ class Block:
     heading: the headings above it, outermost first, without the document's title.
     depth: nesting of a bullet or step (0 outermost), the level of a heading (1 outermost), or 0 for a table's
         first row (its header, where it has one) and 1 for the others.
+    number: of a step, as the source counts it; None where it does not say.
     parent: text of the bullet or step that it is nested under; of a table's row, its header row.
     language: of a fence, its info string's first word, lower case.
     speaker, role, time: of a chat or meeting turn; role is "user", "assistant", "system", "tool" or "".
@@ -63,6 +64,7 @@ class Block:
     lines: LineSpan | None
     heading: tuple[str, ...] = ()
     depth: int = 0
+    number: int | None = None
     parent: str | None = None
     language: str = ""
     speaker: str | None = None

@@ -200,7 +200,7 @@ def _to_entry(ordinal: int, candidate: Candidate) -> RecallEntry:
         lines=candidate.lines,
         place=candidate.place,
         label=candidate.label,
-        block=candidate.block,
+        block=str(candidate.shape),
         page_hint=candidate.page_hint,
         section=candidate.section,
         happened_at=candidate.happened_at,

@@ -23,7 +23,7 @@ _MARK = re.compile(r"\[\^([a-z2-7]{5,52})\]")
 _NOTE = re.compile(r"^\[\^([a-z2-7]{5,52})\]: (.*)$")
 _LINK = re.compile(r"\]\(<?([^()<>]*(?:\([^()]*\)[^()<>]*)*)>?\)")
 _LINES = re.compile(r"#L(\d+)(?:-L(\d+))?$")
-_LABEL = re.compile(r"^\s*(?:>\s*)?(?:[-*+]|\d+\.)?\s*\*\*.*?\*\* — ", re.DOTALL)
+_LABEL = re.compile(r"^\s*(?:>\s*)?(?:[-*+]|\d+[.)])?\s*\*\*.*?\*\* — ", re.DOTALL)
 # A quoted link is led anew from where the page lies; its words are the quote.
 _TARGET = re.compile(r"\]\([^\s()]*\)")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -52,7 +52,7 @@ def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
     held: list[str] = []
     fence = ""
     for line in lines:
-        opening = re.match(r"\s*(?:[-*+] |\d+\. )?\s*(`{3,}|~{3,})", line)
+        opening = re.match(r"\s*(?:[-*+] |\d+[.)] )?\s*(`{3,}|~{3,})", line)
         if fence:
             if line.strip().startswith(fence) and not line.strip().strip(fence[0]):
                 fence = ""
@@ -114,7 +114,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _unmarked(text: str) -> str:
-    return re.sub(r"^\s*(?:[-*+]|\d+\.)\s+", "", html.unescape(text))
+    return re.sub(r"^\s*(?:[-*+]|\d+[.)])\s+", "", html.unescape(text))
 
 
 def _letters(text: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from memu.ingest.document import Source
 from memu.ingest.reader import find_reader
-from memu.memorize.candidate import MAX_CHARS, BlockForm, Candidate
+from memu.memorize.candidate import MAX_CHARS, BlockForm, BlockShape, Candidate
 from memu.memorize.extractors.policies import extract
 from memu.records import MemoryType, Track
 
@@ -126,6 +126,39 @@ def test_f45_a_source_that_instructs_a_model_teaches_nothing(words: str, place: 
 def test_f45_only_documents_teach(path: str) -> None:
     text = '[{"role": "user", "content": "# How to\\n1. Open it.\\n2. Run it.\\n3. Check it."}]'
     assert skills(text if path.endswith("json") else STEPS, path) == []
+
+
+def test_f28_steps_keep_number_and_nesting_and_fences_their_language() -> None:
+    text = (
+        "# T\n\n## Restore\n\n1. Open it.\n   1. Take a key.\n   2. Turn it.\n2. Run it.\n\n"
+        "Go back to step 1, then:\n\n10. Check it.\n11. Close it.\n"
+        "    - Wait a bit.\n\n```Sh\nls\n```\n\n```a-very-long-language\nls\n```\n"
+    )
+    assert [str(one.shape) for one in skills(text)] == [
+        "step:1", "step:1:1", "step:2:1", "step:2", "paragraph", "step:10", "step:11", "bullet:1", "fence:sh",
+        "fence",
+    ]  # fmt: skip
+
+
+def test_a_step_whose_parent_is_left_out_stands_flat() -> None:
+    text = "# T\n\n## Restore\n\n1. ![x](y.png)\n   1. Take a key.\n2. Run it.\n3. Check it.\n4. Close it.\n"
+    assert [str(one.shape) for one in skills(text)] == ["step:1", "step:2", "step:3", "step:4"]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        BlockShape(form=BlockForm.STEP, number=999_999_999, depth=9),
+        BlockShape(form=BlockForm.STEP, number=0),
+        BlockShape(form=BlockForm.STEP, depth=2),
+        BlockShape(form=BlockForm.BULLET, depth=1),
+        BlockShape(form=BlockForm.FENCE, language="typescript"),
+        *(BlockShape(form=form) for form in BlockForm),
+    ],
+)
+def test_a_shape_is_written_short_and_read_again(shape: BlockShape) -> None:
+    assert BlockShape.parse(str(shape)) == shape
+    assert len(str(shape)) <= 16
 
 
 def test_f28_fences_stay_whole_and_f40_long_ones_are_cut_at_lines_or_left_to_search() -> None:

@@ -65,7 +65,7 @@ def test_a_skill_page_keeps_steps_and_fences_in_order() -> None:
         "## A\n\n1. Build it. [^1]\n\n**Check**\n\n````\ndocker ps --format '{{.Names}}'\n\n```\n````\n[^2]\n\n"
         "1. Push it\n   to the registry. [^3]\n\n## B\n\n1. Build it. [^1]\n"
     )
-    assert page.description == "How to, 4 steps from 2 sources: A; B"
+    assert page.description == "How to, 3 steps from 2 sources: A; B"
 
 
 def test_numbering_goes_on_across_a_fence_and_starts_over_in_a_new_part() -> None:
@@ -78,6 +78,45 @@ def test_numbering_goes_on_across_a_fence_and_starts_over_in_a_new_part() -> Non
     assert plain(render_page(Track.SKILL, entries)) == (
         "## A\n\n1. a [^1]\n\n```\nx\n```\n[^2]\n\n2. b [^3]\n\n### Undo\n\n1. c [^4]\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("blocks", "shown"),
+    [
+        # The source's own numbers, wherever its lists begin.
+        (["step:10", "step:11"], "10. a [^1]\n11. b [^2]"),
+        (["step:1", "paragraph", "step:1"], "1. a [^1]\n\nb [^2]\n\n1. c [^3]"),
+        (["step:1", "step:2", "step:1"], "1. a [^1]\n2. b [^2]\n\n1) c [^3]"),
+        (["step:1", "step:3", "step:7"], "1. a [^1]\n\n3) b [^2]\n\n7. c [^3]"),
+        # Nested steps stand under their parent, as far in as its number is wide.
+        (["step:1", "step:1:1", "step:2:1", "step:2"], "1. a [^1]\n   1. b [^2]\n   2. c [^3]\n2. d [^4]"),
+        (["step:10", "bullet:1", "bullet:1", "step:11"], "10. a [^1]\n    - b [^2]\n    - c [^3]\n11. d [^4]"),
+        (["step:1", "step:4:1", "step:2"], "1. a [^1]\n\n   4. b [^2]\n2. c [^3]"),
+        # Where the parent is not right above, they stand flat, and the outer list is another one.
+        (["step:1:1", "step:2"], "1. a [^1]\n\n2) b [^2]"),
+        (["fence:sh", "step:2"], "```sh\na\n```\n[^1]\n\n2. b [^2]"),
+        # Sources that give no number are counted.
+        (["step", "step::1", "step"], "1. a [^1]\n\n   2. b [^2]\n\n3) c [^3]"),
+    ],
+)
+def test_steps_and_fences_stand_as_in_their_source(blocks: list[str], shown: str) -> None:
+    """F28."""
+    entries = [make_entry("abcd"[at], ordinal=at, block=block) for at, block in enumerate(blocks)]
+    assert plain(render_page(Track.SKILL, entries)) == f"## A\n\n{shown}\n"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "head"),
+    [
+        (["step:1", "step:2", "fence:sh", "paragraph"], "How to, 2 steps from 1 source: A"),
+        (["fence:sh", "fence"], "How to: 2 commands from 1 source: A"),
+        (["fence:sh", "paragraph", "bullet"], "How to: 1 command and 2 notes from 1 source: A"),
+        (["paragraph"], "How to: 1 note from 1 source: A"),
+    ],
+)
+def test_a_skill_is_described_by_its_steps(blocks: list[str], head: str) -> None:
+    entries = [make_entry("abcd"[at], ordinal=at, block=block) for at, block in enumerate(blocks)]
+    assert render_page(Track.SKILL, entries).description == head
 
 
 def test_what_two_sources_say_alike_is_one_block_that_cites_both() -> None:

@@ -55,6 +55,7 @@ def read_markdown_blocks(text: str, damage: Counter[str]) -> tuple[list[Block], 
 @dataclass(slots=True)
 class _Item:
     kind: BlockKind
+    number: int | None = None
     text: str | None = None
 
 
@@ -68,6 +69,7 @@ class _Walk:
     front_matter: FrontMatter | None = None
     headings: list[tuple[int, str]] = field(default_factory=list)
     lists: list[BlockKind] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
     items: list[_Item] = field(default_factory=list)
     quotes: int = 0
     table_header: str | None = None
@@ -98,14 +100,23 @@ class _Walk:
         match token.type:
             case "bullet_list_open" | "ordered_list_open":
                 self.lists.append(BlockKind.BULLET if token.type[0] == "b" else BlockKind.STEP)
+                self.counts.append(-1)
             case "bullet_list_close" | "ordered_list_close":
                 self.lists.pop()
+                self.counts.pop()
             case "list_item_open":
-                self.items.append(_Item(self.lists[-1]))
+                self.items.append(_Item(self.lists[-1], self._count(token.info)))
             case "list_item_close":
                 self.items.pop()
             case "blockquote_open" | "blockquote_close":
                 self.quotes += token.nesting
+
+    def _count(self, written: str) -> int | None:
+        """The number that a list item has where the source is read: lists of nothing but "1." count up too."""
+        if self.lists[-1] is not BlockKind.STEP or not written.isdecimal():
+            return None
+        self.counts[-1] = max(int(written), self.counts[-1] + 1)
+        return self.counts[-1]
 
     def _template(self, kind: BlockKind) -> Block:
         parents = [item.text for item in self.items if item.text is not None]
@@ -138,7 +149,7 @@ class _Walk:
             return
         item = self.items[-1] if self.items else None
         if item is not None and item.text is None:
-            template = self._template(item.kind)
+            template = replace(self._template(item.kind), number=item.number)
             item.text = pieces[0].text
         else:
             template = self._template(BlockKind.QUOTE if self.quotes else BlockKind.PARAGRAPH)

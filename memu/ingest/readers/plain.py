@@ -17,6 +17,7 @@ __all__ = ["PlainReader", "TranscriptReader", "read_plain_blocks"]
 
 _BULLET = re.compile(r"[ \t]*(?:[-*+•·‣◦▪●○–]|\[[ xX]\])[ \t]+(?=\S)")
 _STEP = re.compile(r"[ \t]*(?:\d{1,3}[.)、]|\(\d{1,3}\)|(?i:step) \d{1,3}[:.])[ \t]+(?=\S)")
+_DIGITS = re.compile(r"\d+")
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,4})\.?[ \t]+\S[^.!?。]{0,78}$")
 _UNDERLINE = re.compile(r"([=\-~^*#])\1{2,}[ \t]*$")
 _HEADING_LIMIT = 80
@@ -92,6 +93,7 @@ class _Layout:
     kind: BlockKind = BlockKind.PARAGRAPH
     items: list[tuple[int, str]] = field(default_factory=list)
     indent: int = 0
+    number: int | None = None
 
     def take(self, run: Sequence[NumberedLine], place: int) -> int:
         """Reads the line at ``place`` and says where to go on."""
@@ -107,7 +109,9 @@ class _Layout:
             return place + used
         if marker := _BULLET.match(line.text) or _STEP.match(line.text):
             self.flush()
-            self.kind = BlockKind.BULLET if _BULLET.match(line.text) else BlockKind.STEP
+            digits = None if _BULLET.match(line.text) else _DIGITS.search(marker.group())
+            self.kind = BlockKind.STEP if digits else BlockKind.BULLET
+            self.number = int(digits.group()) if digits else None
             self.indent = len(line.text) - len(line.text.lstrip())
             self.held.append(replace_text(line, line.text[marker.end() :]))
         elif _UNDERLINE.fullmatch(text):
@@ -125,13 +129,14 @@ class _Layout:
             template = replace(
                 self._template(self.kind),
                 depth=len(self.items),
+                number=self.number,
                 parent=self.items[-1][1] if self.items else None,
             )
             self.items.append((self.indent, pieces[0].text))
             self.blocks += spread(template, pieces)
         elif pieces:
             self.blocks += spread(self._template(self.kind), pieces)
-        self.held, self.kind = [], BlockKind.PARAGRAPH
+        self.held, self.kind, self.number = [], BlockKind.PARAGRAPH, None
 
     def _take_text(self, line: NumberedLine) -> None:
         quoted = line.text.startswith(">")

@@ -119,8 +119,9 @@ class _Walk:
                 return
             case tree.bullet_list() | tree.enumerated_list():
                 kind = BlockKind.BULLET if isinstance(node, tree.bullet_list) else BlockKind.STEP
-                for item in node.children:
-                    self._take_item(item, replace(above, kind=kind))
+                for number, item in enumerate(node.children, node.get("start", 1)):
+                    template = replace(above, kind=kind, number=number if kind is BlockKind.STEP else None)
+                    self._take_item(item, template)
             case tree.literal_block() | tree.doctest_block() | tree.math_block():
                 classes: list[str] = node.get("classes", [])
                 language = next((each for each in classes if each != "code"), "")
@@ -155,9 +156,11 @@ class _Walk:
         for place, child in enumerate(item.children):
             if place == 0 and isinstance(child, tree.paragraph):
                 self._emit(head, _text_of(child))
-                inner = replace(head, kind=BlockKind.PARAGRAPH, parent=" ".join(_text_of(child).split()))
+                inner = replace(
+                    head, kind=BlockKind.PARAGRAPH, number=None, parent=" ".join(_text_of(child).split())
+                )
             else:
-                self._take(child, inner)
+                self._take(child, replace(inner, number=None))
 
     def _emit(self, template: Block, text: str, *, verbatim: bool = False) -> None:
         wanted = text.split("\n")

@@ -16,7 +16,7 @@ from memu.memorize.candidate import BlockForm, Candidate
 from memu.memorize.extractors.cue_words import load_phrases, load_source_words
 from memu.memorize.extractors.imperatives import count_commands, is_imperative
 from memu.memorize.extractors.noise import has_words, is_noise
-from memu.memorize.extractors.quotes import bound, cut_fence, form_of, quote
+from memu.memorize.extractors.quotes import bound, cut_fence, form_of, quote_pieces, shape_like
 from memu.memorize.extractors.sections import Section, clean_heading, is_decision
 from memu.records import MemoryType, Track
 
@@ -78,16 +78,30 @@ def extract_procedure(document: Document, section: Section, dropped: Counter[str
         happened_at=document.happened_at,
     )
     found: list[tuple[int, Candidate]] = []
+    above: list[Block] = []
     cut = _find_cut_fences(section)
     if cut:
         dropped["long_fence"] += 1
     for index, block in zip(section.indices, section.blocks, strict=True):
-        made = [] if index in cut else _quote_block(block, like, dropped)
+        made = [] if index in cut else _quote_block(_settle_depth(block, above), like, dropped)
+        if made and block.kind in _LISTED:
+            above.append(block)
+        elif made:
+            above.clear()
         if len(found) + len(made) > _MAX_PER_SECTION:
             dropped["over_section_limit"] += len(made)
             continue
         found += [(index, candidate) for candidate in made]
     return found
+
+
+def _settle_depth(block: Block, above: list[Block]) -> Block:
+    """The block nested only where its parent was kept and nothing but items stands between. Trims ``above``."""
+    while above and above[-1].depth >= block.depth:
+        above.pop()
+    # Readers fold a parent's text and may shorten it; its beginning tells it.
+    nested = bool(above) and block.parent is not None and above[-1].text.startswith(block.parent[:40])
+    return block if nested else replace(block, depth=0)
 
 
 def _find_cut_fences(section: Section) -> frozenset[int]:
@@ -102,7 +116,7 @@ def _find_cut_fences(section: Section) -> frozenset[int]:
 
 
 def _quote_block(block: Block, like: Candidate, dropped: Counter[str]) -> list[Candidate]:
-    like = replace(like, block=form_of(block))
+    like = shape_like(block, like)
     if like.block is BlockForm.FENCE:
         pieces = cut_fence(block.text)
         if pieces is None or len(pieces) > _MAX_FENCE_PIECES:
@@ -113,7 +127,7 @@ def _quote_block(block: Block, like: Candidate, dropped: Counter[str]) -> list[C
         return []
     else:
         pieces = tuple(bound(block.text))
-    return [quote(block, piece, like) for piece in pieces]
+    return quote_pieces(block, pieces, like)
 
 
 def _read_signs(section: Section, title: str) -> _Signs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from memu.ingest.document import Block, BlockKind
@@ -10,7 +10,18 @@ from memu.memorize.candidate import MAX_CHARS, MAX_WORDS, BlockForm, Candidate
 from memu.memorize.sentences import Slice, count_words, cut_pieces, split_sentences
 from memu.records import LineSpan
 
-__all__ = ["bound", "bound_slice", "cut_fence", "fits", "form_of", "locate", "order_by_source", "quote"]
+__all__ = [
+    "bound",
+    "bound_slice",
+    "cut_fence",
+    "fits",
+    "form_of",
+    "locate",
+    "order_by_source",
+    "quote",
+    "quote_pieces",
+    "shape_like",
+]
 
 # In these, a line of ``text`` is a line of the source; elsewhere (JSON, captions) it may not be.
 _LINE_TRUE = frozenset(
@@ -46,6 +57,23 @@ def locate(block: Block, start: int, end: int) -> LineSpan | None:
 def quote(block: Block, piece: Slice, like: Candidate) -> Candidate:
     """A candidate with this piece's words and place, and everything else from ``like``."""
     return replace(like, text=piece.text, lines=locate(block, piece.start, piece.end), place=block.place)
+
+
+def quote_pieces(block: Block, pieces: Iterable[Slice], like: Candidate) -> list[Candidate]:
+    """A candidate for each piece; what does not fit into a step goes on below it as a paragraph."""
+    made = [quote(block, piece, like) for piece in pieces]
+    if like.block is not BlockForm.STEP:
+        return made
+    rest = (replace(part, block=BlockForm.PARAGRAPH, number=None, depth=0) for part in made[1:])
+    return [*made[:1], *rest]
+
+
+def shape_like(block: Block, like: Candidate) -> Candidate:
+    """``like`` in the block's own form: with a step's number, an item's nesting, a fence's language."""
+    form = form_of(block)
+    depth = block.depth if form in (BlockForm.STEP, BlockForm.BULLET) else 0
+    number = block.number if form is BlockForm.STEP else None
+    return replace(like, block=form, number=number, depth=depth, language=block.language)
 
 
 def bound(text: str) -> Iterator[Slice]:

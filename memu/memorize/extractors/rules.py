@@ -8,7 +8,7 @@ from dataclasses import replace
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.candidate import BlockForm, Candidate, Extraction
 from memu.memorize.extractors.noise import is_noise
-from memu.memorize.extractors.quotes import bound, cut_fence, form_of, quote
+from memu.memorize.extractors.quotes import bound, cut_fence, quote, quote_pieces, shape_like
 from memu.memorize.extractors.sections import label_block
 from memu.memorize.extractors.trust import instructs_model
 from memu.records import MemoryType
@@ -53,12 +53,13 @@ def _quote(document: Document, block: Block) -> list[Candidate] | None:
         lines=None,
         memory_type=MemoryType.RULE,
         label=label_block(block),
-        block=form_of(block),
         section=document.title if document.titled else None,
         happened_at=document.happened_at,
     )
+    # The label names what an item is nested under, so rules stand flat.
+    like = replace(shape_like(block, like), depth=0)
     if block.kind not in _CODE and block.kind is not BlockKind.TABLE:
-        return [quote(block, piece, like) for piece in bound(block.text)]
+        return quote_pieces(block, bound(block.text), like)
     pieces = cut_fence(block.text)
     if pieces is None:
         return None

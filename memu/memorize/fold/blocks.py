@@ -14,7 +14,6 @@ __all__ = ["PageBlock", "drop_marks", "parse_blocks"]
 
 _BLANK = re.compile(r"[\s>]*")
 _MARKS_LINE = re.compile(r"\s*(?:\[\^[a-z2-7]{5,52}\]\s*)+")
-_NUMBER = re.compile(r"\d+")
 _NO_CONTENT, _ANY_LEVEL = 0, 7
 
 
@@ -64,7 +63,7 @@ def drop_marks(content: str, gone: AbstractSet[str]) -> str:
     """The page without these marks, and without every block, item and heading that rested on nothing else.
 
     A block keeps its place and its bytes but for the marks. What is nested in an item that goes moves up to the
-    item's place. Steps that follow one another are numbered anew. A block that bore no mark backs nothing and
+    item's place. Steps keep their numbers: others may speak of them. A block that bore no mark backs nothing and
     goes too, unless it leads in to a fence or to nested items that stay. Without any such mark in the page,
     ``content`` comes back as it is.
     """
@@ -131,21 +130,11 @@ def _all_marks(node: Node) -> Iterator[str]:
 def _cut(nodes: Sequence[Node], gone: AbstractSet[str], lines: Sequence[str]) -> list[_Kept]:
     """What stays of one container's blocks."""
     kept: list[_Kept] = []
-    run_start = run_length = previous = 0
     for node in nodes:
         if node.kind is NodeKind.HEADING:
             kept.append(_Kept(node, list(lines[node.start : node.end])))
-            previous = 0
             continue
-        found = _cut_item(node, gone, lines) if node.is_item else _cut_leaf(node, gone, lines)
-        if node.number is not None:
-            if node.number != previous + 1 or not previous:
-                run_start, run_length = node.number, 0
-            previous = node.number
-            if found and found[0].node is node:
-                found[0].lines[0] = _NUMBER.sub(str(run_start + run_length), found[0].lines[0], count=1)
-                run_length += 1
-        kept.extend(found)
+        kept.extend(_cut_item(node, gone, lines) if node.is_item else _cut_leaf(node, gone, lines))
     return kept
 
 

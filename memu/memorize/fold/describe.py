@@ -12,16 +12,22 @@ _MAX_TITLE = 60
 
 def describe_memory(statements: int, titles: Sequence[str]) -> str:
     """Such as "12 statements from 4 sources: A; B; C; D". ``titles``: the sources' in page order."""
-    return _describe(statements, "statement", titles)
+    return _describe(_plural(statements, "statement"), titles)
 
 
-def describe_skill(steps: int, titles: Sequence[str]) -> str:
-    """Such as "How to, 6 steps from 1 source: A". ``titles``: the sources' in page order."""
-    return f"How to, {_describe(steps, 'step', titles)}"
+def describe_skill(steps: int, commands: int, notes: int, titles: Sequence[str]) -> str:
+    """Such as "How to, 6 steps from 1 source: A", or "How to: 2 commands and 1 note from …" where none is a step.
+
+    commands: fences; notes: all other blocks; titles: the sources' in page order.
+    """
+    if steps:
+        return f"How to, {_describe(_plural(steps, 'step'), titles)}"
+    counts = ((commands, "command"), (notes, "note"))
+    return f"How to: {_describe(' and '.join(_plural(n, noun) for n, noun in counts if n), titles)}"
 
 
-def _describe(count: int, noun: str, titles: Sequence[str]) -> str:
-    head = f"{_plural(count, noun)} from {_plural(len(titles), 'source')}: "
+def _describe(counts: str, titles: Sequence[str]) -> str:
+    head = f"{counts} from {_plural(len(titles), 'source')}: "
     return head + _list_titles(titles, _MAX_LENGTH - len(head))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from memu.memorize.assign.series import place_in_series
+from memu.memorize.candidate import BlockShape
 from memu.records import RecallEntry, Resource
 
 __all__ = ["PageEntry"]
@@ -53,6 +54,11 @@ class PageEntry:
             series=place.key if place else None,
             date=place.date if place else None,
         )
+
+    @property
+    def shape(self) -> BlockShape:
+        """Its form on the page, with number, depth and language."""
+        return BlockShape.parse(self.block)
 
     @property
     def place_key(self) -> tuple[str, str, int, int]:

@@ -18,9 +18,8 @@ def format_heading(level: int, title: str) -> str:
     return f"{'#' * level} {re.sub(r'(#+)$', lambda found: chr(92) + found[1], text)}"
 
 
-def format_item(text: str, marks: str, *, label: str = "", number: int | None = None) -> str:
-    """A bullet, or with ``number`` a numbered step; further lines are indented under it."""
-    marker = "- " if number is None else f"{number}. "
+def format_item(text: str, marks: str, *, label: str = "", marker: str = "- ") -> str:
+    """A bullet, or with a marker such as "2. " a numbered step; further lines are indented under it."""
     return f"{marker}{_indent(_statement(text, marks, label), ' ' * len(marker))}"
 
 
@@ -34,7 +33,7 @@ def format_quote(text: str, marks: str, *, label: str = "") -> str:
     return f"> {_indent(_statement(text, marks, label), '> ')}"
 
 
-def format_fence(text: str, marks: str, *, label: str = "") -> str:
+def format_fence(text: str, marks: str, *, label: str = "", language: str = "") -> str:
     """Fenced code, byte for byte, under its label if it has one; the marks stand on the line below.
 
     The fence is longer than any run of backticks in the code.
@@ -43,7 +42,7 @@ def format_fence(text: str, marks: str, *, label: str = "") -> str:
     fence = "`" * max(3, longest + 1)
     lead = f"**{escape_label(label)}**\n\n" if label.strip() else ""
     code = re.sub(r"\r\n?", "\n", text).strip("\n")
-    return f"{lead}{fence}\n{code}\n{fence}\n{marks}"
+    return f"{lead}{fence}{language}\n{code}\n{fence}\n{marks}"
 
 
 def _statement(text: str, marks: str, label: str) -> str:

@@ -2,7 +2,8 @@
 
 A quote keeps its emphasis, code spans and plain links (the export leads a relative one to where it led from the
 source). Whatever would change the structure (a block's start, a footnote, a reference link, HTML, an entity) gets
-a backslash in front, so that taking backslashes out again (``unescape``) gives the quote's own characters.
+a backslash in front; the source's own backslash escapes stay. So the page shows what the source shows: taking
+escapes out (``unescape``) gives the same characters for both.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def escape_label(text: str) -> str:
 def unescape(text: str) -> str:
     """The characters that escaped text stands for: no backslash before punctuation, but in code spans.
 
-    >>> unescape(escape("[^abcde] `a\\\\*`")) == "[^abcde] `a\\\\*`"
+    >>> unescape(escape("[^abcde] `a\\\\*` b\\\\_c")) == "[^abcde] `a\\\\*` b_c"
     True
     """
     return "".join(
@@ -124,10 +125,8 @@ def _join_code(text: str) -> str:
 
 def _escape_match(match: re.Match[str]) -> str:
     found = match.group()
-    if match["link"]:
-        return found
-    # A backslash that would act, and what it acts on, both stand for themselves.
-    return f"\\\\\\{found[1]}" if len(found) == 2 else f"\\{found}"
+    # An escape of the source's own acts on the page as it did there.
+    return found if match["link"] or len(found) == 2 else f"\\{found}"
 
 
 def _escape_line_start(line: str) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memu.memorize.assign.words import plain_title
+from memu.memorize.candidate import BlockForm, BlockShape
 from memu.memorize.fold.describe import describe_memory, describe_skill
 from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.forms import format_fence, format_heading, format_item, format_paragraph, format_quote
+from memu.memorize.fold.lists import OpenLists
 from memu.memorize.fold.marks import format_marks, marks_for
 from memu.names import fold_name
 from memu.records import Track
@@ -18,7 +20,7 @@ __all__ = ["PageEntry", "Rendered", "render_page"]
 
 _Section = list[PageEntry]
 _SourceKey = tuple[str, str]
-_ITEMS = frozenset({"bullet", "step"})
+_ITEMS = frozenset({BlockForm.BULLET, BlockForm.STEP})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +47,19 @@ def render_page(track: Track, entries: Sequence[PageEntry]) -> Rendered:
     headings = _name_sections(sections)
     parts = [_render_section(headings[section[0].source_key], section, marks) for section in sections]
     titles = [_title_of(section[0]) for section in _by_source(ordered)]
-    blocks = sum(map(len, sections))
+    forms = Counter(entry.shape.form for section in sections for entry in section)
     return Rendered(
         content="\n\n".join(parts) + "\n",
         marks={entry.id: marks[entry.identity] for entry in ordered},
-        description=(describe_skill if track is Track.SKILL else describe_memory)(blocks, titles),
+        description=_describe(track, forms, titles),
     )
+
+
+def _describe(track: Track, forms: Counter[BlockForm], titles: Sequence[str]) -> str:
+    if track is Track.MEMORY:
+        return describe_memory(forms.total(), titles)
+    steps, commands = forms[BlockForm.STEP], forms[BlockForm.FENCE]
+    return describe_skill(steps, commands, forms.total() - steps - commands, titles)
 
 
 def _statements(ordered: Iterable[PageEntry]) -> list[_Section]:
@@ -113,31 +122,39 @@ def _title_of(entry: PageEntry) -> str:
 
 
 def _render_section(heading: str, section: _Section, marks: Mapping[str, str]) -> str:
-    """A heading and its blocks; items that follow one another make one list."""
+    """A heading and its blocks; items that follow one another make lists."""
     parts = [format_heading(2, heading)]
-    part_name, label, number, previous = section[0].title, "", 0, ""
+    part_name, label, number, lists = section[0].title, "", 0, OpenLists()
     for entry in section:
+        shape = entry.shape
         if entry.section is not None and fold_name(entry.section) != fold_name(part_name):
-            part_name, number, previous = entry.section, 0, ""
+            part_name, number = entry.section, 0
             parts.append(format_heading(3, part_name))
+            lists.close()
         number = 0 if entry.label != label else number
-        number += entry.block == "step"
+        if shape.form is BlockForm.STEP:
+            number = number + 1 if shape.number is None else shape.number
         # A step's or fence's label is shown once, where it changes; a bullet is often read alone.
-        shown = entry.label if entry.block not in ("step", "fence") or entry.label != label else ""
-        block = _render_block(entry, shown, number, format_marks([marks[entry.identity]]))
-        if entry.block == previous and previous in _ITEMS:
+        once = shape.form in (BlockForm.STEP, BlockForm.FENCE)
+        shown = "" if once and entry.label == label else entry.label
+        label, mark = entry.label, format_marks([marks[entry.identity]])
+        if shape.form not in _ITEMS:
+            lists.close()
+            parts.append(_render_block(entry, shape, shown, mark))
+            continue
+        place = lists.place(shape, number)
+        item = format_item(entry.text, mark, label=shown, marker=place.marker)
+        block = "\n".join(" " * place.indent + line for line in item.split("\n"))
+        if place.tight:
             parts[-1] = f"{parts[-1]}\n{block}"
         else:
             parts.append(block)
-        label, previous = entry.label, entry.block
     return "\n\n".join(parts)
 
 
-def _render_block(entry: PageEntry, label: str, number: int, marks: str) -> str:
-    if entry.block == "fence":
-        return format_fence(entry.text, marks, label=label)
-    if entry.block == "paragraph":
-        return format_paragraph(entry.text, marks, label=label)
-    if entry.block == "quote":
+def _render_block(entry: PageEntry, shape: BlockShape, label: str, marks: str) -> str:
+    if shape.form is BlockForm.FENCE:
+        return format_fence(entry.text, marks, label=label, language=shape.language)
+    if shape.form is BlockForm.QUOTE:
         return format_quote(entry.text, marks, label=label)
-    return format_item(entry.text, marks, label=label, number=number if entry.block == "step" else None)
+    return format_paragraph(entry.text, marks, label=label)
