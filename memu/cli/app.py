@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 import click
 
@@ -17,6 +21,7 @@ __all__ = ["program", "run"]
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+TERMINATED = 143
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +90,12 @@ def program() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and give its exit code: 0 done, 1 partial, 2 usage or configuration, 3 busy,
-    4 root, store or provider unavailable; 130 interrupted, 141 nobody reads the output any more."""
+    4 root, store or provider unavailable; 130 interrupted, 141 nobody reads the output any more, 143 ended by
+    SIGTERM."""
     as_json = "--json" in arguments
+    ending = _Ending()
     try:
-        with program.make_context("memu", list(arguments)) as context:
+        with ending.on_request(), program.make_context("memu", list(arguments)) as context:
             code = program.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
@@ -98,8 +105,11 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (KeyboardInterrupt, click.Abort):
-        print_error("Interrupted. Run the same command again to go on.")
-        return INTERRUPTED
+        print_error(f"{'Terminated' if ending.asked else 'Interrupted'}. Run the same command again to go on.")
+        return TERMINATED if ending.asked else INTERRUPTED
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else error.format_message())
+        return error.exit_code
     except click.ClickException as error:
         return _fail(error, _usage_message(error), error.exit_code, as_json)
     except MemuError as error:
@@ -107,6 +117,34 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         return _fail(error, str(error), UnavailableError.exit_code, as_json)
     return code if isinstance(code, int) else 0
+
+
+class _Ending:
+    """SIGTERM ends a command as Ctrl-C does: work under way is cancelled, what holds a lock gives it back."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    @contextmanager
+    def on_request(self) -> Iterator[None]:
+        """Listen inside the block; where signals cannot be heard, or are ignored, nothing changes."""
+        unheard = threading.current_thread() is not threading.main_thread()
+        if unheard or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+            yield
+            return
+        signal.signal(signal.SIGTERM, self._end)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    def _end(self, _number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        # A running event loop has its own way to be interrupted; a job behind a shell ignores it.
+        interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(interrupt):
+            raise KeyboardInterrupt
+        interrupt(signal.SIGINT, frame)
 
 
 def _usage_message(error: click.ClickException) -> str:

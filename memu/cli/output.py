@@ -75,7 +75,12 @@ def console(*, to_stderr: bool = False) -> Console:
     """A rich console that takes text as it is; it keeps ``NO_COLOR`` and writes no codes into a pipe."""
     from rich.console import Console
 
-    return Console(stderr=to_stderr, markup=False, emoji=False, highlight=False)
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            # Called while the BrokenPipeError is handled; rich would end the program with 1 here.
+            raise
+
+    return Plain(stderr=to_stderr, markup=False, emoji=False, highlight=False)
 
 
 def _write(stream: TextIO, text: str) -> None:

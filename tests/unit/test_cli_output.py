@@ -260,6 +260,17 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.startswith(f"Usage: memu {name}")
 
 
+@pytest.mark.parametrize("arguments", [[], ["db"], ["workspace"]])
+def test_no_command_shows_the_help_as_it_is_written(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*arguments, "--help"]) == 0
+    told = capsys.readouterr().out
+    assert len(told.splitlines()) > 5
+    assert run(arguments) == 2
+    assert capsys.readouterr() == (told, "")
+
+
 def test_help_lists_every_command_and_its_alias(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     told = capsys.readouterr().out
