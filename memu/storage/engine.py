@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Table, collate, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.pool import StaticPool
+from sqlalchemy.pool import NullPool, StaticPool
 
 from memu.errors import ConfigurationError, ExtraMissing, StoreError
 
@@ -18,6 +20,7 @@ __all__ = [
     "by_code_point",
     "insert_function",
     "is_memory",
+    "is_read_only",
     "make_engine",
     "parse_url",
     "store_path",
@@ -73,6 +76,15 @@ def store_path(url: URL) -> Path | None:
     return Path(url.database)
 
 
+def is_read_only(url: URL) -> bool:
+    """Whether the store is a file that may be read but not written: by its mode, its folder's or the disk's."""
+    path = store_path(url)
+    if path is None or not path.exists():
+        return False
+    # A writer makes the log beside the file, so that it needs both.
+    return not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
 def make_engine(url: URL) -> Engine:
     """An engine whose transactions begin as memu needs them. Nothing is connected yet.
 
@@ -103,14 +115,30 @@ def _make_sqlite(url: URL) -> Engine:
         # Parameters hold people's text; it must not reach logs through an error's message.
         "hide_parameters": True,
     }
-    engine = (
-        create_engine(url, poolclass=StaticPool, **options)
-        if path is None
-        else create_engine(url, pool_size=4, max_overflow=-1, **options)
-    )
+    if path is None:
+        engine = create_engine(url, poolclass=StaticPool, **options)
+    elif is_read_only(url):
+        # A connection for each transaction: each looks anew whether somebody writes.
+        engine = create_engine(
+            url, creator=partial(_connect_to_read, path), poolclass=NullPool, hide_parameters=True
+        )
+    else:
+        engine = create_engine(url, pool_size=4, max_overflow=-1, **options)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection to a file that may not be written.
+
+    SQLite reads a write-ahead log only where it finds or may make the log's index. Where there is no log and the
+    folder is closed too, nobody writes: then the file is read as one that does not change.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    how = "mode=ro" if log.exists() or os.access(path.parent, os.W_OK) else "immutable=1"
+    address = f"{path.absolute().as_uri()}?{how}"
+    return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=_BUSY_SECONDS)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:

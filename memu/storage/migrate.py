@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 
 from memu.errors import SchemaOutdated, SchemaTooNew, StoreError
-from memu.storage.engine import store_path, writing
+from memu.storage.engine import is_read_only, store_path, writing
 from memu.storage.tables import metadata
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ SHIPPED = Revisions(head="0001", older=(), folder=_find_scripts())
 
 
 def prepare(engine: Engine, *, migrate: bool, revisions: Revisions = SHIPPED) -> None:
-    """Make the store ready to use: an embedded one is made or upgraded if ``migrate``, any other only checked.
+    """Make the store ready to use: an embedded one is made or upgraded if ``migrate``, any other only checked,
+    and so is a file that may only be read.
 
     Raises:
         SchemaOutdated: it has to be upgraded by hand. SchemaTooNew: a newer memu made it.
@@ -58,6 +59,9 @@ def prepare(engine: Engine, *, migrate: bool, revisions: Revisions = SHIPPED) ->
     embedded = engine.dialect.name == "sqlite"
     if path is not None and not migrate and not path.exists():
         raise StoreError(f"There is no store at {path}; sync a folder first, or name another with --db.")
+    if is_read_only(engine.url):
+        _check_revision(current(engine), revisions)
+        return
     if path is not None:
         _touch(path)
     revision = current(engine)
