@@ -65,3 +65,29 @@ def test_f40_time_stays_linear(unit: str) -> None:
     started = time.perf_counter()
     split_sentences(text)
     assert time.perf_counter() - started < 8
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "**Bold text that spans. Two sentences.** Then one.",
+            ["**Bold text that spans. Two sentences.**", "Then one."],
+        ),
+        ("**Note.** Run it.", ["**Note.**", "Run it."]),
+        ("Run `a. b` now. Then `c`.", ["Run `a. b` now.", "Then `c`."]),
+        ("Run ``a. ` b`` now. Then.", ["Run ``a. ` b`` now.", "Then."]),
+        ("An *odd. One* here. Then.", ["An *odd. One* here.", "Then."]),
+        ("Ends __so. And__ on. Then.", ["Ends __so. And__ on.", "Then."]),
+        ("One 2 * 3. Two 4 * 5. Three.", ["One 2 * 3.", "Two 4 * 5.", "Three."]),
+        ("A lone ` tick. Then more.", ["A lone ` tick.", "Then more."]),
+        ("No ** end. Then more.", ["No ** end.", "Then more."]),
+        ("A **start. No end.\n\nOther** one.", ["A **start.", "No end.", "Other** one."]),
+        ("`a*b. c` d. *e f.", ["`a*b. c` d.", "*e f."]),
+        ("Escaped \\*one. Two\\*. Three.", ["Escaped \\*one.", "Two\\*.", "Three."]),
+        ("`" + "Long. " * 120 + "`", ["`Long.", *["Long."] * 119, "`"]),
+    ],
+)
+def test_no_sentence_is_cut_inside_a_span(text: str, parts: list[str]) -> None:
+    """P4: half of a code span or of bold text would not read as its source does."""
+    assert [part.text for part in split_sentences(text)] == parts
