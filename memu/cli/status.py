@@ -87,6 +87,7 @@ def _ended(run: SyncRun) -> str:
 def _usage(usage: Usage) -> str:
     tokens = usage.prompt_tokens + usage.completion_tokens
     counts = {"calls": usage.calls, "texts encoded": usage.texts, "tokens": tokens}
+    counts["calls that were not answered"] = usage.unanswered
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
