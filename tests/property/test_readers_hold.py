@@ -27,6 +27,7 @@ PATHS = {
     "data": "d.yaml",
     "table": "t.csv",
     "restructured": "r.rst",
+    "phone_chat": "w.txt",
     "plain": "p.txt",
 }
 FRAGMENTS = [
