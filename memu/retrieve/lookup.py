@@ -101,14 +101,17 @@ class Lookup:
         )
 
     def _read(self, root: Path, path: str, span: LineSpan | None) -> str | None:
-        """The file's own lines, redacted; None where it is gone or no text."""
-        # Loaded here, for a search uses neither.
+        """The file's own lines, redacted; None where it is gone, no text, or disguises a secret by escapes."""
+        # Loaded here, for a search uses none of them.
+        from memu.ingest.disguises import hides_secret
         from memu.ingest.encoding import decode
         from memu.ingest.redact import redact
 
         try:
             text = redact(decode(read_source(root, path, max_size=self.max_bytes)).text, path=path).text
         except ReadError:
+            return None
+        if hides_secret(text, path):
             return None
         if span is None:
             return text
@@ -158,9 +161,11 @@ def _entry_listing(found: PlacedEntry) -> Listing:
 
 def _stored_text(repository: Repository, source: Resource, span: LineSpan | None) -> str:
     """What the store kept of the source: its passages, those that touch the lines."""
+    from memu.ingest.disguises import redact_disguised
+
     passages = repository.passages.of_resource(source.id)
     return "\n\n".join(
-        passage.text
+        redact_disguised(passage.text)
         for passage in passages
         if span is None or (passage.lines and passage.lines.start <= span.end and passage.lines.end >= span.start)
     )

@@ -1,0 +1,56 @@
+"""A source's raw lines show no secret either, however the source wrote it (P11)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+
+from memu import MemoryService
+from memu.ingest.disguises import hides_secret
+from memu.ingest.redact import redact
+
+BODY = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+TOKEN = "ghp_" + BODY
+WORDS = "The harbour crane is serviced every spring by Orla."
+MAIL = "From: a@example.com\nTo: b@example.com\nSubject: Crane\nDate: Mon, 01 Aug 2016 10:00:00 +0000\n"
+DISGUISED = {
+    "entity.html": f"<html><body><p>{WORDS}</p><p>gh&#112;_{BODY}</p></body></html>",
+    "hex.html": f"<html><body><p>{WORDS}</p><p>gh&#x70;&lowbar;{BODY}</p></body></html>",
+    "comment.html": f"<html><body><!-- gh&#112;_{BODY} --><p>{WORDS}</p></body></html>",
+    "quoted.html": f"<html><body><p>{WORDS}</p><p>password: &quot;hunter2secret&quot;</p></body></html>",
+    "entity.md": f"# Crane\n\n{WORDS}\n\nThe token is gh&#112;_{BODY}.\n",
+    "escaped.json": '[{"role": "user", "content": "' + WORDS + " gh\\u0070_" + BODY + '"}]',
+    "percent.md": f"# Crane\n\n{WORDS} See https://x.example/?q=gh%70_{BODY}\n",
+    "quoted.eml": f"{MAIL}Content-Transfer-Encoding: quoted-printable\n\n{WORDS} gh=70_{BODY}\n",
+    "base64.eml": f"{MAIL}Content-Transfer-Encoding: base64\n\n"
+    + base64.encodebytes(f"{WORDS} {TOKEN}\n".encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("name", DISGUISED)
+async def test_p11_shown_lines_hold_no_disguised_secret(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(DISGUISED[name], encoding="utf-8")
+    async with MemoryService.open(folder=tmp_path, encoder=None) as memu:
+        await memu.memorize_workspace(tmp_path)
+        for reference in (name, f"{name}#L1-L20"):
+            shown = (await memu.get(reference)).text
+            assert BODY not in shown
+            assert "hunter2secret" not in shown
+            assert not hides_secret(shown, "shown.txt")
+        assert "harbour crane" in (await memu.get(name)).text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.html", f"<p>{WORDS} Tom &amp; Orla</p>"),
+        ("a.json", json.dumps({"note": "caf\u00e9 \u2014 open"})),
+        ("a.md", "See https://x.example/a%20b and R&amp;D."),
+        ("a.md", f"The token is {TOKEN}."),
+    ],
+)
+def test_ordinary_escapes_leave_the_lines_as_they_are(name: str, text: str) -> None:
+    assert not hides_secret(redact(text).text, name)
