@@ -174,3 +174,51 @@ def test_mail_gives_memory_but_no_skill() -> None:
     document = read(text, "m.eml")
     assert document.kind is Kind.MAIL
     assert {one.track for one in extract(document, "m.eml").candidates} == {Track.MEMORY}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("There are several ways to do this", False),
+        ("There are three different ways to reach the host.", False),
+        ("We discussed three options.", False),
+        ("Es gibt mehrere Möglichkeiten, das zu tun.", False),
+        ("Hay varias formas de hacerlo.", False),
+        ("部署有以下几种方法。", True),
+        ("有以下几种方法可以部署。", False),
+        ("There are no ways to undo this.", True),
+        ("There are two ways: by hand and by script.", True),
+        ("There are two databases in each region.", True),
+    ],
+)
+def test_what_only_announces_a_list_is_not_remembered(text: str, kept: bool) -> None:
+    body = f"# Guide\n\n## Access\n\n{text}\n\nThe host is reached by the jump box in Berlin.\n"
+    found = [one.text for one in found_in(body)]
+    assert (text in found) is kept
+    assert any(one.startswith("The host") for one in found)
+
+
+@pytest.mark.parametrize(
+    "lead_in", ["We discussed three options:", "We considered two options.", "Wir haben drei Optionen:"]
+)
+@pytest.mark.parametrize(
+    "settled", ["We decided to keep one cluster for all.", "The last one is chosen.", "We will use one cluster."]
+)
+def test_what_was_settled_comes_before_options(lead_in: str, settled: str) -> None:
+    """A list of options under a decision's heading names rejected ones too."""
+    options = "\n".join(
+        f"- have {name} admin instance for each of the {name} databases" for name in ("one", "two", "six")
+    )
+    found = found_in(
+        f"# ADR\n\n## Decision\n\n{lead_in}\n\n{options}\n\n{settled} The cost falls because fewer hosts run.\n"
+    )
+    texts = [one.text for one in found]
+    assert settled in texts
+    assert "have one admin instance for each of the one databases" not in texts
+
+
+def test_options_are_kept_where_nothing_else_is_said() -> None:
+    found = found_in(
+        "# ADR\n\n## Decision\n\nWe will:\n\n- keep one cluster for all\n- drop the old hosts in May\n"
+    )
+    assert [one.text for one in found] == ["keep one cluster for all", "drop the old hosts in May"]

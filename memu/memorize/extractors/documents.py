@@ -37,9 +37,12 @@ _MAX_PER_SOURCE = 120
 # A section without headings inside may be a whole book; its beginning is weighed and the rest left to search.
 _MAX_WEIGHED = 400
 _LONG_SENTENCE = 60
+_LONG_ANNOUNCEMENT = 12
 _PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.BULLET, BlockKind.STEP, BlockKind.QUOTE})
 _TOO_LOW = -3
 _ENDS_OPEN = re.compile(r"[:：]\W*$")
+# What makes a sentence like an announcement's say something: the list itself, or that there is none.
+_GOES_ON = re.compile(r"[:：]\s*\w|\b(?:no|not|none|keine?|ningun[ao]?s?)\b|没有", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？]\W*$")
 _CODE_OR_NAME = re.compile(r"`[^`\n]+`|\b[A-Z][\w-]*[A-Z0-9]\w*\b")
 
@@ -126,6 +129,8 @@ def _score_sentences(section: Section, dropped: Counter[str]) -> Iterator[_Sente
                 dropped[reason] += 1
                 continue
             score = _score(piece.text, leads=at == 0, opens=first, in_list=in_list, labelled=label != heading)
+            if is_decision(section):
+                score += _weigh_decision(piece.text, opens=first, optional=in_list and _announces(lead_in))
             first = False
             if score > _TOO_LOW:
                 yield _Sentence(index, block, piece, label, score)
@@ -151,11 +156,17 @@ def _why_dropped(text: str) -> str | None:
         return "noise"
     if instructs_model(text):
         return "instructs_model"
-    if _ENDS_OPEN.search(text) or is_spoken_heading(text):
+    if _ENDS_OPEN.search(text) or is_spoken_heading(text) or _announces(text):
         return "lead_in"
     if count_words(strip_markup(text)) < 3:
         return "short"
     return "pointer" if load_phrases("pointers").open(text) else None
+
+
+def _announces(text: str) -> bool:
+    """Whether a sentence only says that a list follows ("There are several ways to do this")."""
+    bare = count_words(text) <= _LONG_ANNOUNCEMENT and not _GOES_ON.search(text)
+    return bare and load_phrases("announcements").open(text)
 
 
 def _score(text: str, *, leads: bool, opens: bool, in_list: bool, labelled: bool) -> int:
@@ -172,7 +183,16 @@ def _score(text: str, *, leads: bool, opens: bool, in_list: bool, labelled: bool
     return score
 
 
+def _weigh_decision(text: str, *, opens: bool, optional: bool) -> int:
+    """Under a decision's heading, what was settled comes first; one of several options may be a rejected one."""
+    if load_phrases("decisions").are_in(text):
+        return 2
+    if optional:
+        return -2 - 2 * opens
+    return 2 * load_phrases("obligations").are_in(text)
+
+
 def _find_lead_in(piece: Slice) -> str:
     """The sentence that opens a list ("The steps are:"), as it reads."""
-    opens = _ENDS_OPEN.search(piece.text) or is_spoken_heading(piece.text)
+    opens = _ENDS_OPEN.search(piece.text) or is_spoken_heading(piece.text) or _announces(piece.text)
     return strip_markup(piece.text) if opens else ""

@@ -21,6 +21,7 @@ __all__ = ["extract_meeting"]
 _MAX_PER_SOURCE = 120
 _MIN_WORDS = 4
 _READ = frozenset({BlockKind.TURN, BlockKind.PARAGRAPH, BlockKind.BULLET, BlockKind.STEP, BlockKind.QUOTE})
+_ENDS_OPEN = re.compile(r"[:：]\W*$")
 _QUESTION = re.compile(r"[?？]\W*$")
 
 
@@ -46,7 +47,7 @@ def extract_meeting(document: Document) -> Extraction:
 
 def _classify(block: Block, text: str) -> MemoryType | None:
     """The type of a sentence worth keeping, or None."""
-    if is_noise(text) or instructs_model(text):
+    if is_noise(text) or instructs_model(text) or _ENDS_OPEN.search(text):
         return None
     under = _type_of_heading(block)
     if under is not None:
