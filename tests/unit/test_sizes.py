@@ -15,11 +15,12 @@ MODULE_LINES = 250
 FUNCTION_LINES = 40
 
 LONG_MODULES = {
+    "ingest/scan.py": 260,  # one pass, its rules and its reasons
     "memorize/forget/errand.py": 260,  # one verb from its reference to its receipt
     "providers/embedded.py": 270,  # one encoder, its files and its checks
     "records.py": 670,  # one vocabulary, one place
     "service.py": 580,  # every verb, thin, and all that is put together for them
-    "storage/tables.py": 340,  # one table after another
+    "storage/tables.py": 345,  # one table after another
 }
 LONG_FUNCTIONS: dict[str, int] = {}
 
