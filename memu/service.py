@@ -20,9 +20,9 @@ from pydantic import BaseModel
 from sqlalchemy.engine import URL
 
 from memu.carrier import Carrier, Change, Workflows
-from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, RootError
+from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, RootError, StoreError
 from memu.export.private import ensure_private
-from memu.ingest.paths import read_source, stored_path
+from memu.ingest.paths import read_source
 from memu.memorize.extractors.extractive import ExtractiveExtractor
 from memu.memorize.extractors.protocol import Extractor
 from memu.providers.choice import choose_encoder
@@ -42,7 +42,7 @@ from memu.records import (
     WorkspaceStatus,
 )
 from memu.retrieve.lookup import Lookup
-from memu.retrieve.states import RetrieveState
+from memu.retrieve.states import ask
 from memu.settings import STORE_FOLDER, Settings, WorkspaceScope, conditions_of, locate_store, scope_of, store_path
 from memu.storage.database import Database
 from memu.storage.engine import store_path as database_path
@@ -89,6 +89,7 @@ class MemoryService:
             changes,
         )
         self._carrier = Carrier(runner, tuple(interceptors), workflows)
+        self._closed = False
         workflows.apply_changes()
         self._lookup = Lookup(database, settings.max_file_bytes)
 
@@ -153,7 +154,10 @@ class MemoryService:
         await self.close()
 
     async def close(self) -> None:
-        """Wait for work under way and close the store and the encoder's connections."""
+        """Wait for work under way and close the store and the encoder's connections. Twice is no error."""
+        if self._closed:
+            return
+        self._closed = True
         if self._encoder is not None:
             await self._encoder.close()
         await asyncio.to_thread(self._database.close)
@@ -234,21 +238,11 @@ class MemoryService:
 
         Raises:
             RootError: the path, and every workspace around it, is missing.
+            NotFound: its workspace has no such file or folder, nor is one remembered.
         """
-        from memu.memorize.states import SyncState
+        from memu.memorize.target import find_target
 
-        scope = self._scope(user)
-        target = await asyncio.to_thread(Path(path).expanduser().absolute)
-        workspaces = await self._database.read(lambda session: session.within(scope).workspaces.list())
-        around = [each for each in workspaces if target.resolve().is_relative_to(each.root)]
-        root = Path(around[0].root) if around else target.resolve().parent
-        if not around and not await asyncio.to_thread(target.exists):
-            raise RootError(f"{path}: there is no such file or folder, and no workspace is known around it.")
-        only = stored_path(target.resolve().relative_to(root).as_posix())
-        state = SyncState(
-            scope=scope, folder=root, only=None if only == "." else only, removals=bool(around), allow_empty=True
-        )
-        return await self._sync(state, wait=True)
+        return await self._sync(await find_target(self._database, self._scope(user), path), wait=True)
 
     async def retrieve_workspace(
         self,
@@ -269,16 +263,13 @@ class MemoryService:
             layers: of "file" (pages), "entry" and "resource" (sources); by default all.
             tracks: of "memory" and "skill"; by default both. Sources belong to no track.
             max_hits: at most so many hits. max_words: at most so many words of text in all.
+
+        Raises:
+            ScopeError: ``where`` names no scope. ConfigurationError: there is no such layer or track, or less than
+                one hit or word is asked for.
         """
         scopes = await self._scopes(where, across=across)
-        state = RetrieveState(
-            scopes=scopes,
-            query=query,
-            layers=frozenset(map(Layer, layers)) if layers is not None else frozenset(Layer),
-            tracks=frozenset(map(Track, tracks)) if tracks is not None else frozenset(Track),
-            max_hits=max_hits,
-            max_words=max_words,
-        )
+        state = ask(scopes, query, layers=layers, tracks=tracks, max_hits=max_hits, max_words=max_words)
         done = await self._carrier("retrieve", state)
         return done.result
 
@@ -535,14 +526,20 @@ class MemoryService:
         raise NotFound(f"No workspace {reference!r} in {scope}; there are: {known}.")
 
     def _scope(self, user: Mapping[str, Any] | None) -> Scope:
+        self._require_open()
         return scope_of(self._scope_model, user)
 
     async def _scopes(self, where: Mapping[str, Any] | None, *, across: bool) -> tuple[Scope, ...]:
+        self._require_open()
         conditions = conditions_of(self._scope_model, where)
         if across:
             return await self._database.read(lambda session: session.matching(conditions))
         choices = itertools.product(*conditions.values())
         return tuple(self._scope(dict(zip(conditions, values, strict=True))) for values in choices)
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StoreError("The service is closed; open another one.")
 
     def _read_copy(self, root: Path, path: str) -> bytes | None:
         """A source's redacted text, for trees that hold copies."""
@@ -560,6 +557,8 @@ def _default_store(folder: Path | None) -> str | URL:
     if folder is None:
         return URL.create("sqlite", database=str(locate_store(Path.cwd())))
     root = folder.expanduser().resolve()
+    if root.is_file():
+        raise RootError(f"{folder} is a file; give the folder that holds it. Nothing was changed.")
     if not root.is_dir():
         raise RootError(f"{folder}: there is no such folder; nothing was changed.")
     ensure_private(root / STORE_FOLDER)

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from memu.errors import StoreError
 from memu.records import (
     ExportReport,
     ForgetReceipt,
@@ -187,6 +188,9 @@ class MemoryService:
         return self._service.workflow_names
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop.is_closed():
+            work.close()
+            raise StoreError("The service is closed; open another one.")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()

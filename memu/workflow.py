@@ -169,7 +169,8 @@ class LocalRunner:
 
         Raises:
             WorkflowError: the state is of another type, or a step changed a field that it does not declare.
-            Exception: whatever a step raised, its type kept, with a note naming step and workflow.
+            Exception: whatever a step or an interceptor raised, its type kept, with a note naming it, the step and
+                the workflow.
         """
         if type(state) is not workflow.state_type:
             raise WorkflowError(
@@ -189,14 +190,23 @@ async def _watched(
         return await _run_step(workflow, step, event.state)
     outer, inner = interceptors[0], interceptors[1:]
     started = time.perf_counter()
-    await outer.before(event)
+    await _tell(outer.before, event)
     try:
         result = await _watched(workflow, step, event, inner)
     except BaseException as error:
-        await outer.on_error(dataclasses.replace(event, error=error, seconds=time.perf_counter() - started))
+        await _tell(outer.on_error, dataclasses.replace(event, error=error, seconds=time.perf_counter() - started))
         raise
-    await outer.after(dataclasses.replace(event, result=result, seconds=time.perf_counter() - started))
+    await _tell(outer.after, dataclasses.replace(event, result=result, seconds=time.perf_counter() - started))
     return result
+
+
+async def _tell(hook: Callable[[StepEvent], Awaitable[None]], event: StepEvent) -> None:
+    try:
+        await hook(event)
+    except BaseException as error:
+        name = getattr(hook, "__qualname__", repr(hook))
+        error.add_note(f"in interceptor {name} at step {event.step!r} of workflow {event.workflow!r}")
+        raise
 
 
 async def _run_step(workflow: Workflow[S], step: Step[S], state: S) -> S:

