@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, func
 
 from memu.names import choose_display_name, fold_name
 from memu.records import RecallFile, RecallFileEntry, Track
@@ -188,16 +188,6 @@ class Pages(Group):
             for entry, page in self._connection.execute(statement.where(link.entry_id.in_(piece))):
                 pairs.setdefault(entry, []).append(page)
         return {entry: tuple(sorted(pages)) for entry, pages in pairs.items()}
-
-    def without_entries(self) -> tuple[RecallFile, ...]:
-        """The pages that rest on nothing any more."""
-        links = select(recall_file_entry.c.file_id).where(
-            recall_file_entry.c.scope_id == recall_file.c.scope_id,
-            recall_file_entry.c.file_id == recall_file.c.id,
-        )
-        statement = self._scoped.select(*PAGE, of=recall_file).where(~links.exists())
-        found = (to_page(row) for row in self._connection.execute(statement))
-        return tuple(sorted(found, key=lambda page: (page.track.value, page.folded_name)))
 
     def _first(self, **equal: str) -> RecallFile | None:
         row = self._scoped.find(PAGE, recall_file, **equal).first()

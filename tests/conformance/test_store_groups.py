@@ -365,7 +365,8 @@ class TestPages:
         assert of_workspace == tuple(sorted(links, key=lambda each: each.entry_id))
         assert store.read(lambda repository: repository.pages.pages_of_entries([one, three])) == {one: (page.id,)}
         store.write(lambda repository: repository.pages.unlink(page.id, [one, two]))
-        assert [each.id for each in store.read(lambda repository: repository.pages.without_entries())] == [page.id]
+        assert store.read(lambda repository: repository.pages.entries_of(page.id)) == ()
+        assert store.read(lambda repository: repository.pages.get(page.id)) is not None
 
     def test_a_removed_source_takes_its_links_along(self, store):
         source = store.add_source("a.md", "One.")

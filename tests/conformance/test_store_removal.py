@@ -91,7 +91,7 @@ def test_a_removed_workspace_leaves_no_word(store, make):
     dump = store.dump()
     assert WORD not in repr(dump)
     assert [name for name, rows in dump.items() if rows] == ["encoder", "scope", "recall_file"]
-    assert [each.id for each in store.read(lambda repository: repository.pages.without_entries())] == [page.id]
+    assert [each.id for each in store.read(lambda repository: repository.pages.list())] == [page.id]
 
 
 def test_a_removed_page_leaves_its_entries(store, make):

@@ -65,7 +65,6 @@ def _everything(repository):
         repository.entries.count(),
         repository.pages.list(),
         repository.pages.counts(),
-        repository.pages.without_entries(),
         repository.passages.count(),
         repository.queue.list(),
         repository.tombstones.list(),

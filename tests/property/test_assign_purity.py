@@ -99,7 +99,7 @@ def test_page_names_never_collide_and_are_never_empty(workspace: Workspace) -> N
 @given(workspaces())
 def test_equal_statements_are_on_one_page(workspace: Workspace) -> None:
     sources, entries = workspace
-    pages = assign(sources, entries).page_by_entry()
+    pages = {entry_id: page for page in assign(sources, entries).pages for entry_id in page.entry_ids}
     for key in ("same", "other"):
         found = {
             pages[entry.id].folded_name

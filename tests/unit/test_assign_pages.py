@@ -13,7 +13,7 @@ import pytest
 
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.assign.assignment import assign
-from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSource
+from memu.memorize.assign.records import AssignCandidate, AssignedPage, Assignment, AssignSource
 from memu.memorize.assign.stop_phrases import is_stop_phrase
 from memu.memorize.facts import facts_of
 from memu.records import Kind, LineSpan, Track
@@ -54,8 +54,12 @@ def name_pages(*sources: AssignSource) -> dict[str, str]:
     return pages_of(assign(sources, [make_entry(source.path) for source in sources]))
 
 
+def page_by_entry(assignment: Assignment) -> dict[str, AssignedPage]:
+    return {entry_id: page for page in assignment.pages for entry_id in page.entry_ids}
+
+
 def pages_of(assignment: Assignment) -> dict[str, str]:
-    return {entry_id.rpartition("#")[0]: page.name for entry_id, page in assignment.page_by_entry().items()}
+    return {entry_id.rpartition("#")[0]: page.name for entry_id, page in page_by_entry(assignment).items()}
 
 
 def test_front_matter_category_comes_before_tags_and_titles() -> None:
@@ -191,7 +195,7 @@ def test_equal_statements_stand_together_with_the_first() -> None:
     """P4: one block cites all of its sources."""
     sources = [make_source("a/x.md", "X"), make_source("b/y.md", "Y")]
     entries = [make_entry("b/y.md", "same"), make_entry("a/x.md", "same", 5), make_entry("b/y.md", "own", 1)]
-    pages = assign(sources, entries).page_by_entry()
+    pages = page_by_entry(assign(sources, entries))
     assert pages["b/y.md#0"] is pages["a/x.md#5"]
     assert pages["a/x.md#5"].name == "a"
     assert pages["b/y.md#1"].name == "b"
@@ -199,7 +203,7 @@ def test_equal_statements_stand_together_with_the_first() -> None:
 
 def test_statements_without_any_letter_are_never_joined() -> None:
     sources = [make_source("a/x.md", "X"), make_source("b/y.md", "Y")]
-    pages = assign(sources, [make_entry("a/x.md", ""), make_entry("b/y.md", "")]).page_by_entry()
+    pages = page_by_entry(assign(sources, [make_entry("a/x.md", ""), make_entry("b/y.md", "")]))
     assert {entry_id: page.name for entry_id, page in pages.items()} == {"a/x.md#0": "a", "b/y.md#0": "b"}
 
 

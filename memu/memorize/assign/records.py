@@ -57,7 +57,3 @@ class Assignment:
 
     pages: tuple[AssignedPage, ...] = ()
     hidden: frozenset[str] = frozenset()
-
-    def page_by_entry(self) -> dict[str, AssignedPage]:
-        """The page of each shown entry, by entry id."""
-        return {entry_id: page for page in self.pages for entry_id in page.entry_ids}
