@@ -25,6 +25,7 @@ _LINK = re.compile(r"\]\(<?([^()<>]*(?:\([^()]*\)[^()<>]*)*)>?\)")
 _LINES = re.compile(r"#L(\d+)(?:-L(\d+))?$")
 _LABEL = re.compile(r"^\s*(?:>\s*)?(?:[-*+]|\d+[.)])?\s*\*\*.*?\*\* — ", re.DOTALL)
 # A quoted link is led anew from where the page lies; its words are the quote.
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _TARGET = re.compile(r"\]\([^\s()]*\)")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _REDACTED = re.compile(r"\[redacted:[a-z0-9-]+\]|\[forgotten\]")
@@ -118,7 +119,8 @@ def _unmarked(text: str) -> str:
 
 
 def _letters(text: str) -> str:
-    return "".join(char for char in _TARGET.sub("]", text) if char.isalnum())
+    shown = _TERMINAL.sub("", text)
+    return "".join(char for char in _TARGET.sub("]", shown) if char.isalnum())
 
 
 def _base64_text(source: str) -> str:

@@ -15,7 +15,7 @@ from memu.ingest.readers.dates import find_path_date
 from memu.ingest.readers.runs import LIMIT, shorten, split_long
 from memu.records import Kind, LineSpan
 
-__all__ = ["HEAD", "assemble", "clean", "find_suffix", "make_readable_stem"]
+__all__ = ["HEAD", "TERMINAL", "assemble", "clean", "find_suffix", "make_readable_stem"]
 
 HEAD = 65_536
 """How many characters of a source ``recognises`` looks at."""
@@ -25,11 +25,25 @@ _TITLE_LIMIT = 200
 _HEADINGS_LIMIT = 12
 _LINKS_LIMIT = 1_000
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
+"""What a terminal obeys and does not show: colours, titles, movements."""
+# They end a line or a page for some programs, so words on both sides stay two.
+_ENDS = re.compile("[\v\f\x1c-\x1f\x85]")
+# Other controls, byte order marks inside a text, and what turns the direction of all that follows.
+_UNSEEN = re.compile("[\x01-\x08\x0d\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff\u202a-\u202e\u2066-\u2069]")
+_ANY_ODD = re.compile(f"{_UNSTORABLE.pattern}|{_ENDS.pattern}|{_UNSEEN.pattern}")
 
 
 def clean(text: str) -> str:
-    """The text with NUL and lone surrogates, which no database stores, as U+FFFD."""
-    return _UNSTORABLE.sub("\ufffd", text)
+    """The text as pages may hold it: no letter or digit of it is another or missing.
+
+    NUL and lone surrogates, which no database stores, become U+FFFD; other controls, and marks that change the
+    order in which a line is shown, are left out, with what a terminal takes as an order.
+    """
+    if _ANY_ODD.search(text) is None:
+        return text
+    plain = TERMINAL.sub("", text) if "\x1b" in text else text
+    return _UNSTORABLE.sub("\ufffd", _UNSEEN.sub("", _ENDS.sub(" ", plain)))
 
 
 def find_suffix(path: str) -> str:
@@ -81,6 +95,7 @@ def _settle(block: Block, total: int, counts: Counter[str]) -> tuple[Block, ...]
     text = clean(block.text)
     if text != block.text:
         counts["bad_character"] += len(_UNSTORABLE.findall(block.text))
+        counts["control_character"] += len(_UNSEEN.findall(block.text))
     text = text.strip("\n").rstrip()
     lines = _clamp(block.lines, total)
     heading = tuple(map(_make_label, block.heading[:_HEADINGS_LIMIT]))

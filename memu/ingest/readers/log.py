@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from memu.ingest.document import Block, BlockKind, Document, Source
-from memu.ingest.readers.assembly import HEAD, assemble, find_suffix
+from memu.ingest.readers.assembly import HEAD, TERMINAL, assemble, find_suffix
 from memu.ingest.readers.dates import parse_time
 from memu.ingest.readers.runs import NumberedLine, keep, number_lines, replace_text, spread
 from memu.records import Kind
 
 __all__ = ["LogReader"]
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _ISO = r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?"
 _TIME = re.compile(rf"[\[(<]?({_ISO})")
 _STARTS = re.compile(
@@ -56,7 +55,7 @@ class LogReader:
     def recognises(self, source: Source) -> bool:
         if _OTHER_SUFFIXES.fullmatch(find_suffix(source.path)):
             return False
-        lines = [_ANSI.sub("", line) for line in source.text[:HEAD].split("\n") if line.strip()][:_SAMPLE]
+        lines = [TERMINAL.sub("", line) for line in source.text[:HEAD].split("\n") if line.strip()][:_SAMPLE]
         opened = sum(bool(_STARTS.match(line) or _SERVICE.match(line)) for line in lines)
         return opened >= _LEAST_LINES and opened >= len(lines) * 0.4
 
@@ -82,7 +81,7 @@ class LogReader:
 
 def _cut_records(run: Sequence[NumberedLine]) -> Iterator[Sequence[NumberedLine]]:
     """The lines of each record: what is indented, and any line in a log whose records have a form, goes on."""
-    plain = [replace_text(line, _ANSI.sub("", line.text)) for line in run]
+    plain = [replace_text(line, TERMINAL.sub("", line.text)) for line in run]
     formed = any(_STARTS.match(line.text) for line in plain[:_SAMPLE])
     held: list[NumberedLine] = []
     for line in plain:
