@@ -96,3 +96,8 @@ def test_hours_of_both_clocks(hour: tuple[str, int]) -> None:
 )
 def test_other_texts_are_left_to_other_readers(text: str) -> None:
     assert find_reader(Source(path="a.txt", text=text)).name != "phone_chat"
+
+
+def test_days_and_months_of_one_figure() -> None:
+    document = read("\n".join(f"[2023/5/{day}, 9:05:00] Name {day}: Words {day}" for day in range(1, 5)))
+    assert [block.time.day for block in document.blocks if block.time] == [1, 2, 3, 4]

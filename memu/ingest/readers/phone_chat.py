@@ -15,7 +15,7 @@ from memu.records import Kind
 __all__ = ["PhoneChatReader"]
 
 _SPACE = "[ _\u00a0\u202f\u2009]"
-_DATE = r"(?P<first>\d{1,4})(?P<joint>[./-])(?P<second>\d{1,2})(?P=joint)(?P<third>\d{2,4})"
+_DATE = r"(?P<first>\d{1,4})(?P<joint>[./-])(?P<second>\d{1,2})(?P=joint)(?P<third>\d{1,4})"
 _CLOCK = (
     rf"(?P<hour>\d{{1,2}})[:.](?P<minute>\d\d)(?:[:.](?P<seconds>\d\d))?"
     rf"(?:{_SPACE}?(?P<half>[AaPp])\.?{_SPACE}?[Mm]\.?)?"
