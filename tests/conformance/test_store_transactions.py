@@ -46,7 +46,7 @@ async def test_p1_nothing_can_be_awaited_inside(store):
 
 def test_a_reading_transaction_cannot_write(store):
     store.add_workspace()
-    with pytest.raises(StoreError, match="reading transaction"):
+    with pytest.raises(StoreError, match="a reader tried to write"):
         store.read(lambda repository: repository.workspaces.add(name=None, root="/b"))
     # The connection goes back to the pool able to write again.
     store.add_workspace("/c")
