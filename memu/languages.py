@@ -1,6 +1,6 @@
 """What memu knows of human languages: scripts, stop words, Snowball stems, and which language a text is in.
 
-Codes are ISO 639-1. Everything here is a pure function of its arguments and of the package's own word lists.
+Codes are ISO 639-1, and ``zxx`` of ISO 639-2 for what is in no language. Everything here is a pure function of its arguments and of the package's own word lists.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Protocol
 
-__all__ = ["MARKS", "STEMMED_LANGUAGES", "detect_language", "is_letters", "stem", "stop_words", "without_accents"]
+__all__ = [
+    "MARKS",
+    "NO_LANGUAGE",
+    "STEMMED_LANGUAGES",
+    "detect_language",
+    "is_letters",
+    "stem",
+    "stop_words",
+    "without_accents",
+]
 
 _SNOWBALL = {
     "ar": "arabic", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -23,6 +32,8 @@ _SNOWBALL = {
     "sv": "swedish", "tr": "turkish",
 }  # fmt: skip
 STEMMED_LANGUAGES = frozenset(_SNOWBALL)
+NO_LANGUAGE = "zxx"
+"""Of text that nobody speaks, like a lock file's: its words are indexed as they are, and no vector is made."""
 _VOTING = ("cs", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pl", "pt", "ro", "sv", "tr")
 _DETECT_CHARS = 20_000
 _LEAST_VOTES = 0.5

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import unquote
 
 from memu.ingest.document import Source
 from memu.ingest.reader import find_reader
-from memu.ingest.redact import redact
+from memu.ingest.redact import Redacted, redact
 
 __all__ = ["hides_secret", "redact_disguised"]
 
@@ -29,13 +30,14 @@ def hides_secret(text: str, path: str) -> bool:
     return any(redact(form).counts for form in _undone(text)) or _read_hides(text, path)
 
 
-def redact_disguised(text: str) -> str:
+def redact_disguised(text: str) -> Redacted:
     """The text; where a secret stands in it in escapes, the text with those undone and the secret redacted."""
     for form in _undone(text):
         redacted = redact(form)
         if redacted.counts:
-            return redact_disguised(redacted.text)
-    return text
+            deeper = redact_disguised(redacted.text)
+            return Redacted(text=deeper.text, counts=Counter(redacted.counts) + Counter(deeper.counts))
+    return Redacted(text=text)
 
 
 def _undone(text: str) -> Iterator[str]:

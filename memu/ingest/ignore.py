@@ -20,7 +20,7 @@ _ANYWHERE = "^(?:.+/)?"
 _DIRECTORY_MARK = "(?P<ps_d>/)"
 
 _TEMPORARY = "temporary file"
-_LOCK = "lock file"
+_LOCK = "lock of a running program"
 _DEPENDENCIES = "dependencies, not sources"
 _CACHE = "cache or build state"
 _GENERATED = "generated file"
@@ -33,8 +33,11 @@ DEFAULT_IGNORES: tuple[tuple[str, str], ...] = tuple(
             _TEMPORARY,
             "*.tmp *.temp ~$* .*.sw[a-p] *~ .~* \\#*# *.part *.partial *.crdownload *.download *.bak *.orig *.rej",
         ),
-        (_LOCK, ".#* .~lock.* *.lock *.lck *.pid package-lock.json npm-shrinkwrap.json pnpm-lock.yaml go.sum"),
-        (_LOCK, "bun.lockb .terraform.lock.hcl packages.lock.json Package.resolved"),
+        (_LOCK, ".#* .~lock.* *.lock *.lck *.pid"),
+        # A package manager's are no lock of anything: they say which versions are in use.
+        (_LOCK, "!yarn.lock !bun.lock !deno.lock !poetry.lock !uv.lock !pdm.lock !Pipfile.lock !pixi.lock"),
+        (_LOCK, "!Cargo.lock !Gemfile.lock !composer.lock !flake.lock !mix.lock !pubspec.lock !Podfile.lock"),
+        (_LOCK, "!paket.lock !requirements.lock"),
         (_DEPENDENCIES, "node_modules/ bower_components/ jspm_packages/ .pnpm-store/ .yarn/ site-packages/"),
         (_DEPENDENCIES, ".venv/ venv/ virtualenv/ .bundle/ Pods/ .eggs/ *.egg-info/ *.dist-info/"),
         (

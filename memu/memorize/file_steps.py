@@ -16,6 +16,7 @@ from memu.errors import ReadError
 from memu.ingest.document import Document, Source
 from memu.ingest.marks import OWN_EXPORT, is_own_export
 from memu.ingest.paths import read_source
+from memu.languages import NO_LANGUAGE
 from memu.memorize.candidate import Candidate
 from memu.memorize.extractors.protocol import Extractor
 from memu.memorize.file_survey import nanoseconds
@@ -79,8 +80,10 @@ class Parse:
         return state if state.skipped else await asyncio.to_thread(self._parse, state)
 
     def _parse(self, state: MemorizeState) -> MemorizeState:
+        from memu.ingest.disguises import redact_disguised
         from memu.ingest.reader import find_reader
         from memu.ingest.redact import redact
+        from memu.memorize.extractors.noise import is_lock_file
         from memu.memorize.passages import cut_passages
 
         source = Source(path=state.file.path, text=state.text)
@@ -89,10 +92,13 @@ class Parse:
         def clean(text: str) -> str:
             redacted = redact(text, path=state.file.path)
             counts.update(redacted.counts)
-            return redacted.text
+            plain = redact_disguised(redacted.text)
+            counts.update(plain.counts)
+            return plain.text
 
         document = find_reader(source).read(source).map_text(clean)
-        language = detect_language(_sample(document))
+        # What a program wrote for itself is found by its words; thousands of vectors of it would help nobody.
+        language = NO_LANGUAGE if is_lock_file(state.file.path) else detect_language(_sample(document))
         return replace(
             state,
             text="",

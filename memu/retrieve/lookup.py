@@ -170,7 +170,7 @@ def _stored_text(repository: Repository, source: Resource, span: LineSpan | None
 
     passages = repository.passages.of_resource(source.id)
     return "\n\n".join(
-        redact_disguised(passage.text)
+        redact_disguised(passage.text).text
         for passage in passages
         if span is None or (passage.lines and passage.lines.start <= span.end and passage.lines.end >= span.start)
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Select, func, select
 
+from memu.languages import NO_LANGUAGE
 from memu.records import Kind, Passage
 from memu.storage.engine import by_code_point
 from memu.storage.ids import new_passage_id
@@ -66,7 +67,8 @@ class Passages(Group):
         """At most ``limit`` passages that this encoder has yet to see, by id, those after the id ``after``.
 
         Passages of entries that are not shown are left out: no search can find them. So are those in another
-        language than ``languages``, the ones that the encoder knows (none named: all): they would weigh nothing.
+        language than ``languages``, the ones that the encoder knows (none named: all), and those in none: they would
+        weigh nothing.
         """
         key = by_code_point(self._connection, passage.c.id)
         statement = self._missing(encoder_id, languages, *PASSAGE).order_by(key).limit(limit)
@@ -163,9 +165,8 @@ class Passages(Group):
         )
         hidden = select(recall_entry.c.id).where(linked(passage, "entry_id", recall_entry), ~recall_entry.c.shown)
         statement = self._scoped.select(*columns, of=passage).where(~vectors.exists(), ~hidden.exists())
-        if not languages:
-            return statement
-        return statement.where(passage.c.language.is_(None) | passage.c.language.in_(sorted(languages)))
+        spoken = passage.c.language.in_(sorted(languages)) if languages else passage.c.language != NO_LANGUAGE
+        return statement.where(passage.c.language.is_(None) | spoken)
 
 
 @cache

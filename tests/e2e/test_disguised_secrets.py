@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
 from memu import MemoryService
 from memu.ingest.disguises import hides_secret
 from memu.ingest.redact import redact
+from support.rows import dump_rows
 
 BODY = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 TOKEN = "ghp_" + BODY
@@ -41,6 +44,19 @@ async def test_p11_shown_lines_hold_no_disguised_secret(tmp_path: Path, name: st
             assert "hunter2secret" not in shown
             assert not hides_secret(shown, "shown.txt")
         assert "harbour crane" in (await memu.get(name)).text
+
+
+@pytest.mark.parametrize("name", DISGUISED)
+async def test_p11_what_is_stored_of_it_holds_no_secret_however_it_is_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(DISGUISED[name], encoding="utf-8")
+    async with MemoryService.open(folder=tmp_path, encoder=None) as memu:
+        report = await memu.memorize_workspace(tmp_path)
+    # A comment is not even stored.
+    assert sum(report.redactions.values()) == (name != "comment.html")
+    stored = str(dump_rows(tmp_path / ".memu" / "memu.sqlite3"))
+    for undone in (stored, html.unescape(stored), unquote(stored)):
+        assert BODY not in undone
+        assert "hunter2secret" not in undone
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_files_come_in_order_of_path_with_size_and_time(tmp_path: Path) -> None:
     "path",
     [
         "a.md.tmp", "~$a.docx", ".a.md.swp", ".a.md.swo", "a.md~", ".#a.md", "#a.md#", ".~lock.a.odt#", "x.lock",
-        "poetry.lock", "package-lock.json", "pnpm-lock.yaml", "go.sum", "film.part", "film.crdownload",
+        "x.lck", "server.pid", "film.part", "film.crdownload",
         ".DS_Store", "app.min.js", "Thumbs.db",
     ],
 )  # fmt: skip
@@ -56,6 +56,16 @@ def test_f10_temporary_and_lock_files_are_skipped_and_said(tmp_path: Path, path:
     result = scan(tmp_path)
     assert found(result) == ["docs/a.md"]
     assert reasons(result)[f"docs/{path}"]
+
+
+@pytest.mark.parametrize("name", ["poetry.lock", "Cargo.lock", "package-lock.json", "pnpm-lock.yaml", "go.sum"])
+def test_what_a_package_manager_locked_is_a_source_that_the_folder_may_leave_out(
+    tmp_path: Path, name: str
+) -> None:
+    write(tmp_path, name, f"web/{name}")
+    assert found(scan(tmp_path)) == sorted([name, f"web/{name}"])
+    (tmp_path / ".memuignore").write_text("*.lock\n*-lock.*\n*.sum\n")
+    assert found(scan(tmp_path)) == []
 
 
 @pytest.mark.parametrize("folder", ["node_modules", "__pycache__", ".venv", "x.egg-info", ".idea", ".obsidian"])

@@ -13,7 +13,15 @@ from memu.memorize.extractors.cue_words import load_phrases, load_source_words
 from memu.memorize.sentences import count_words
 from memu.records import Kind
 
-__all__ = ["find_source_noise", "has_words", "is_bare_code", "is_noise", "is_spoken_heading", "strip_markup"]
+__all__ = [
+    "find_source_noise",
+    "has_words",
+    "is_bare_code",
+    "is_lock_file",
+    "is_noise",
+    "is_spoken_heading",
+    "strip_markup",
+]
 
 _HEAD_CHARS = 2000
 _TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst", ".mdx", ".html"})
@@ -94,6 +102,11 @@ def find_source_noise(document: Document, path: str) -> str | None:
     if load_source_words("template_folders") & set(pure.parts[:-1]) or _is_template(pure.stem):
         return "template"
     return _find_opening(document) if document.kind is Kind.DOCUMENT else None
+
+
+def is_lock_file(path: str) -> bool:
+    """Whether ``path`` is named like the lock file of a package manager: long, made by a program, and no prose."""
+    return _is_lock(PurePosixPath(path.casefold()))
 
 
 def _is_lock(path: PurePosixPath) -> bool:

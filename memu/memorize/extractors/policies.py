@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from memu.ingest.document import Document
 from memu.memorize.candidate import Candidate, Extraction
+from memu.memorize.extractors.agent_skills import extract_agent_skill, is_agent_skill
 from memu.memorize.extractors.chats import extract_chat
 from memu.memorize.extractors.code import extract_code
 from memu.memorize.extractors.documents import extract_document, extract_sections
@@ -33,6 +34,8 @@ def extract(document: Document, path: str) -> Extraction:
     noise = find_source_noise(document, path)
     if noise is not None:
         return Extraction(dropped={noise: len(document.blocks)})
+    if is_agent_skill(document, path):
+        return extract_agent_skill(document)
     if document.kind is Kind.CODE:
         return extract_code(document, path)
     policy = _POLICIES.get(document.kind)

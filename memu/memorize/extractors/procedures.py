@@ -26,6 +26,7 @@ _MIN_STEPS = 3
 _MAX_FENCE_PIECES = 3
 _MAX_PER_SECTION = 60
 _LISTED = frozenset({BlockKind.STEP, BlockKind.BULLET})
+_UNQUOTED = frozenset({BlockKind.TABLE, BlockKind.DATA})
 _GERUND = re.compile(r"^([A-Za-z]{3,}ing)\s+\S")
 
 
@@ -51,7 +52,7 @@ def is_procedure(section: Section, title: str) -> bool:
         half = 2 * signs.imperative_steps >= signs.steps
         return half or ((signs.howto or signs.shell_fences > 1) and signs.imperative_steps > 0)
     if signs.howto and signs.shell_fences:
-        return signs.imperatives > 0 or signs.command_lines > 1
+        return signs.imperatives > 0 or signs.command_lines > 1 or _names_procedure(section)
     # Commands that are each introduced by an instruction; the examples of a reference are not.
     introduced = signs.imperatives >= signs.shell_fences and 2 * signs.imperatives >= signs.prose
     return signs.shell_fences >= 2 and introduced
@@ -66,14 +67,19 @@ def name_procedure(section: Section, title: str) -> str:
     return clean_heading(title)
 
 
-def extract_procedure(document: Document, section: Section, dropped: Counter[str]) -> list[tuple[int, Candidate]]:
-    """One candidate a step, fence or paragraph of the section, each with its block's index."""
+def extract_procedure(
+    document: Document, section: Section, dropped: Counter[str], page: str | None = None
+) -> list[tuple[int, Candidate]]:
+    """One candidate a step, fence or paragraph of the section, each with its block's index.
+
+    ``page`` names the page, where it is not the section that does.
+    """
     like = Candidate(
         text="",
         lines=None,
         memory_type=MemoryType.SKILL,
         track=Track.SKILL,
-        page_hint=name_procedure(section, document.title),
+        page_hint=page or name_procedure(section, document.title),
         section=document.title,
         happened_at=document.happened_at,
     )
@@ -122,7 +128,7 @@ def _quote_block(block: Block, like: Candidate, dropped: Counter[str]) -> list[C
         if pieces is None or len(pieces) > _MAX_FENCE_PIECES:
             dropped["long_fence"] += 1
             return []
-    elif block.kind is BlockKind.TABLE or not (has_words(block.text) or "`" in block.text):
+    elif block.kind in _UNQUOTED or not (has_words(block.text) or "`" in block.text):
         dropped["noise"] += 1
         return []
     else:
@@ -157,6 +163,12 @@ def _is_howto(heading: str) -> bool:
         return True
     # "GET requests" is a noun, and Chinese verbs at the head of a heading mostly are.
     return len(name.split()) > 1 and name.isascii() and not name.split()[0].isupper() and is_imperative(name)
+
+
+def _names_procedure(section: Section) -> bool:
+    """Whether the heading says by itself what its command does ("Install"; not "Usage", of anything)."""
+    name = clean_heading(section.heading[-1]) if section.heading else ""
+    return load_phrases("howto_headings").name(name) and not load_phrases("generic_headings").name(name)
 
 
 def _is_shell(block: Block) -> bool:

@@ -9,7 +9,7 @@ from memu.ingest.document import Document
 from memu.memorize.extractors.cue_words import load_phrases
 from memu.records import Kind
 
-__all__ = ["instructs_model", "may_teach"]
+__all__ = ["instructs_model", "may_teach", "vouches_for_nothing"]
 
 
 def instructs_model(text: str) -> bool:
@@ -23,8 +23,11 @@ def may_teach(document: Document) -> bool:
     Only those of a document, none of whose text instructs a model. Chats, mails, logs, tables and code never do:
     anyone may write into them.
     """
-    if document.kind is not Kind.DOCUMENT:
-        return False
+    return document.kind is Kind.DOCUMENT and not vouches_for_nothing(document)
+
+
+def vouches_for_nothing(document: Document) -> bool:
+    """Whether any text of this source, its title and tags included, instructs a model."""
     if any(map(instructs_model, (document.title, document.description, *document.tags))):
-        return False
-    return not any(instructs_model(block.text) for block in document.blocks)
+        return True
+    return any(instructs_model(block.text) for block in document.blocks)
