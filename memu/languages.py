@@ -1,6 +1,7 @@
 """What memu knows of human languages: scripts, stop words, Snowball stems, and which language a text is in.
 
-Codes are ISO 639-1, and ``zxx`` of ISO 639-2 for what is in no language. Everything here is a pure function of its arguments and of the package's own word lists.
+Codes are ISO 639-1, and ``zxx`` of ISO 639-2 for what is in no language. Everything here is a pure function of its
+arguments and of the package's own word lists.
 """
 
 from __future__ import annotations

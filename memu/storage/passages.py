@@ -67,8 +67,8 @@ class Passages(Group):
         """At most ``limit`` passages that this encoder has yet to see, by id, those after the id ``after``.
 
         Passages of entries that are not shown are left out: no search can find them. So are those in another
-        language than ``languages``, the ones that the encoder knows (none named: all), and those in none: they would
-        weigh nothing.
+        language than ``languages``, the ones that the encoder knows (none named: all), and those in none: they
+        would weigh nothing.
         """
         key = by_code_point(self._connection, passage.c.id)
         statement = self._missing(encoder_id, languages, *PASSAGE).order_by(key).limit(limit)

@@ -9,11 +9,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from support.rows import dump_rows
 
 from memu import MemoryService
 from memu.ingest.disguises import hides_secret
 from memu.ingest.redact import redact
-from support.rows import dump_rows
 
 BODY = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 TOKEN = "ghp_" + BODY
