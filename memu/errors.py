@@ -14,7 +14,8 @@
     │   │   └── SchemaTooNew      the store was written by a newer memu
     │   ├── EncoderMismatch       the store's vectors come from another encoder
     │   └── ProviderError         a model or encoder endpoint failed
-    │       └── ReplyError        a model answered, but not with what can be used
+    │       ├── ReplyError        a model answered, but not with what can be used
+    │       └── CapReached        the run may make no more calls; the next one goes on
     ├── NotFound                  no such page, source or entry                          (exit 2)
     └── ReadError                 one file cannot be read; the sync goes on without it
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BusyError",
+    "CapReached",
     "ConfigurationError",
     "EncoderMismatch",
     "ExtraMissing",
@@ -123,6 +125,10 @@ class ReplyError(ProviderError):
     def __init__(self, message: str, usage: Usage | None = None) -> None:
         super().__init__(message)
         self.usage = usage
+
+
+class CapReached(ProviderError):
+    """The run may make no more calls, or spend no more, than it has; the next one goes on."""
 
 
 class NotFound(MemuError):
