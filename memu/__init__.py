@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memu.errors import (
         BusyError,
+        CapReached,
         ConfigurationError,
         EncoderMismatch,
         ExtraMissing,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         LineSpan,
         Listing,
         MemoryType,
+        Origin,
         PageChanges,
         Passage,
         RecallEntry,
@@ -86,6 +88,7 @@ __all__ = [
     "EMPTY_SCOPE",
     "AssignState",
     "BusyError",
+    "CapReached",
     "ConfigurationError",
     "EmbedState",
     "EncoderIdentity",
@@ -111,6 +114,7 @@ __all__ = [
     "MemoryType",
     "MemuError",
     "NotFound",
+    "Origin",
     "Outcome",
     "PageChanges",
     "Passage",

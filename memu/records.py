@@ -30,6 +30,7 @@ __all__ = [
     "LineSpan",
     "Listing",
     "MemoryType",
+    "Origin",
     "PageChanges",
     "Passage",
     "RecallEntry",
@@ -94,6 +95,14 @@ class MemoryType(StrEnum):
     DECISION = "decision"
     ACTION = "action"
     RULE = "rule"
+
+
+class Origin(StrEnum):
+    """Whose words an entry is in: the source's own, a model's, or the source's while a model's are awaited."""
+
+    QUOTE = "quote"
+    MODEL = "model"
+    STAND_IN = "stand_in"
 
 
 class Track(StrEnum):
@@ -208,7 +217,8 @@ class RecallEntry:
 
     ``text`` is the statement itself; ``label`` (heading path, speaker or parent bullet) stands in front of it
     when shown and is not part of the quote. ``block`` is the Markdown form it takes on a page. ``page_hint`` is
-    the page that the extractor named, if any; ``shown`` is decided by *assign*.
+    the page that the extractor named, if any; ``shown`` is decided by *assign*. A model's ``text`` (``origin``)
+    is its own wording of what stands in ``lines``.
     """
 
     id: str
@@ -224,6 +234,7 @@ class RecallEntry:
     block: str = "bullet"
     page_hint: str | None = None
     section: str | None = None
+    origin: Origin = Origin.QUOTE
     shown: bool = True
     happened_at: datetime | None = None
     created_at: datetime | None = None

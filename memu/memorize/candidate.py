@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from memu.records import LineSpan, MemoryType, Track
+from memu.records import LineSpan, MemoryType, Origin, Track
 
 __all__ = ["MAX_CHARS", "MAX_WORDS", "BlockForm", "BlockShape", "Candidate", "Extraction"]
 
@@ -71,7 +71,8 @@ class BlockShape:
 class Candidate:
     """One thing worth remembering, in the source's own words.
 
-    text: a contiguous piece of one block's text, at most 200 words and 1,200 characters; nothing is rewritten.
+    text: at most 200 words and 1,200 characters: a contiguous piece of one block's text, nothing rewritten, or a
+        model's wording of what stands in ``lines`` (``origin`` tells which).
     lines: the source lines that hold it; place: where it stands when there are no lines.
     label: what is shown in front of it (heading path, speaker, parent bullet, lead-in); not part of the quote.
     number, depth, language: of its block, where it has them; ``shape`` holds them with the form.
@@ -92,6 +93,7 @@ class Candidate:
     page_hint: str | None = None
     section: str | None = None
     happened_at: datetime | None = None
+    origin: Origin = Origin.QUOTE
 
     @property
     def shape(self) -> BlockShape:

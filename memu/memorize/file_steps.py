@@ -210,6 +210,7 @@ def _to_entry(ordinal: int, candidate: Candidate) -> RecallEntry:
         page_hint=candidate.page_hint,
         section=candidate.section,
         happened_at=candidate.happened_at,
+        origin=candidate.origin,
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Self
 
 from memu.memorize.assign.series import place_in_series
 from memu.memorize.candidate import BlockShape
-from memu.records import RecallEntry, Resource
+from memu.records import MemoryType, Origin, RecallEntry, Resource
 
 __all__ = ["PageEntry"]
 
@@ -34,6 +35,9 @@ class PageEntry:
     section: str | None = None
     series: str | None = None
     date: str | None = None
+    memory_type: MemoryType = MemoryType.KNOWLEDGE
+    happened_at: datetime | None = None
+    origin: Origin = Origin.QUOTE
 
     @classmethod
     def of(cls, entry: RecallEntry, resource: Resource, workspace: str) -> Self:
@@ -53,6 +57,9 @@ class PageEntry:
             section=entry.section,
             series=place.key if place else None,
             date=place.date if place else None,
+            memory_type=entry.memory_type,
+            happened_at=entry.happened_at,
+            origin=entry.origin,
         )
 
     @property
