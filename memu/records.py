@@ -308,13 +308,17 @@ class EncoderIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What models and encoders were asked for. ``unanswered``: calls given up, in spite of their retries."""
+    """What models and encoders were asked for.
+
+    unanswered: calls given up, in spite of their retries. cost: USD, of the calls whose model has a price.
+    """
 
     calls: int = 0
     texts: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     unanswered: int = 0
+    cost: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -323,6 +327,7 @@ class Usage:
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
             unanswered=self.unanswered + other.unanswered,
+            cost=self.cost + other.cost,
         )
 
 

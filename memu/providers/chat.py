@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memu.errors import ReplyError
-from memu.providers.protocols import ChatMessage, ChatReply
-from memu.providers.transport import RequestRefused, Transport
+from memu.providers.endpoint import address_of
+from memu.providers.prices import Price, foresee_cost, price_usage
+from memu.providers.protocols import ChatMessage, ChatReply, EndpointNotes
+from memu.providers.refusals import ContextExceeded, RequestRefused
+from memu.providers.transport import Transport
 from memu.records import Usage
 
 __all__ = ["HttpChatModel"]
 
+_SCHEMA_FACT = "json_schema"
 _CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 _REFUSED = frozenset({"content_filter", "refusal"})
 
@@ -21,15 +25,26 @@ class HttpChatModel:
 
     Args:
         temperature, max_tokens: sent only when set (but for a server that demands ``max_tokens``).
+        price: of the model, for the cost of its replies. notes: what earlier runs found out about the server.
     """
 
     def __init__(
-        self, transport: Transport, *, temperature: float | None = None, max_tokens: int | None = None
+        self,
+        transport: Transport,
+        *,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        price: Price | None = None,
+        notes: EndpointNotes | None = None,
     ) -> None:
         self._transport = transport
         self._temperature = temperature
         self._max_tokens = max_tokens or transport.dialect.default_max_tokens
-        self._takes_schema = transport.dialect.json_schema
+        self._price = price
+        self._notes = notes
+        self._address = f"{transport.endpoint.model}@{address_of(transport.endpoint.base_url)}"
+        # None: not known yet.
+        self._takes_schema: bool | None = None if transport.dialect.json_schema else False
 
     @property
     def name(self) -> str:
@@ -47,20 +62,40 @@ class HttpChatModel:
             ProviderError: the model does not answer.
         """
         path, body = self._transport.dialect.chat_path, self._body(messages)
-        if schema is None or not self._takes_schema:
+        if schema is None or not await self._may_take_schema():
             return self._read(await self._transport.post(path, body))
         held = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
         try:
             answer = await self._transport.post(path, {**body, "response_format": held})
+        except ContextExceeded:
+            raise
         except RequestRefused:
             answer = await self._transport.post(path, body)
             # Without it the same request is taken: it was the schema.
-            self._takes_schema = False
+            await self._note_no_schema()
+        else:
+            self._takes_schema = True
         return self._read(answer)
+
+    def foresee_cost(self, messages: Sequence[ChatMessage]) -> float:
+        """USD that a reply may come to; 0 without a price."""
+        return foresee_cost(messages, self._price, self._max_tokens)
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
         await self._transport.close()
+
+    async def _may_take_schema(self) -> bool:
+        """Whether the server took a schema, or was never seen to refuse one."""
+        if self._takes_schema is None and self._notes is not None:
+            facts = await self._notes.recall(self._address)
+            self._takes_schema = False if facts.get(_SCHEMA_FACT) is False else self._takes_schema
+        return self._takes_schema is not False
+
+    async def _note_no_schema(self) -> None:
+        known, self._takes_schema = self._takes_schema, False
+        if self._notes is not None and known is not False:
+            await self._notes.note(self._address, {_SCHEMA_FACT: False})
 
     def _body(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
         dialect = self._transport.dialect
@@ -81,7 +116,8 @@ class HttpChatModel:
     def _read(self, answer: Mapping[str, Any]) -> ChatReply:
         anthropic = self._transport.dialect.form == "anthropic"
         text, finish = _anthropic_text(answer) if anthropic else _openai_text(answer)
-        usage = _usage_of(answer.get("usage"))
+        usage = price_usage(_usage_of(answer.get("usage")), self._price)
+        finish = finish.lower()
         if finish in _CUT_OFF:
             raise ReplyError(f"The reply of {self.name} is cut off by its length ({finish}).", usage)
         if finish in _REFUSED:

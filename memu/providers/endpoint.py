@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
@@ -10,7 +11,7 @@ from pydantic import SecretStr
 
 from memu.errors import ConfigurationError
 
-__all__ = ["Endpoint", "credentials_of", "host_of", "is_loopback", "join_url"]
+__all__ = ["Endpoint", "address_of", "credentials_of", "host_of", "is_loopback", "join_url", "require_local"]
 
 _LOCAL = "localhost"
 
@@ -38,6 +39,35 @@ def host_of(base_url: str) -> str:
     """
     host = (_split(base_url).hostname or "").lower()
     return _LOCAL if _is_local(host) else host
+
+
+def address_of(base_url: str) -> str:
+    """Host, port and path, without credentials and query: what tells one server from another.
+
+    Raises:
+        ConfigurationError: it is no http or https address.
+    """
+    parts = _split(base_url)
+    port = f":{parts.port}" if parts.port is not None else ""
+    return f"{host_of(base_url)}{port}{parts.path.rstrip('/')}"
+
+
+def require_local(endpoints: Mapping[str, Endpoint]) -> None:
+    """See that every endpoint, by the name of its profile, is on this machine.
+
+    Raises:
+        ConfigurationError: some are not; it names each of them.
+    """
+    away: dict[str, list[str]] = {}
+    for name, endpoint in endpoints.items():
+        if not is_loopback(endpoint.base_url):
+            away.setdefault(f"{endpoint.model} at {host_of(endpoint.base_url)}", []).append(name)
+    if away:
+        told = "; ".join(f"{where} ({', '.join(names)})" for where, names in away.items())
+        raise ConfigurationError(
+            f"Only models on this machine may be asked, but these are elsewhere: {told}. Point them to "
+            "http://localhost:…, or leave their MEMU_…_MODEL unset."
+        )
 
 
 def is_loopback(base_url: str) -> bool:

@@ -1,13 +1,17 @@
-"""Encoders for tests and trials: they obey the port, need no model, and write down what they were asked."""
+"""Encoders and chat models for tests and trials: they obey the ports, need no model, and write down what they were
+asked."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from memu.errors import ProviderError
-from memu.providers.protocols import Encoded
+from memu.errors import ProviderError, ReplyError
+from memu.providers.prices import Price, estimate_tokens, foresee_cost, price_usage
+from memu.providers.protocols import ChatMessage, ChatReply, Encoded
 from memu.records import EncoderIdentity, Usage
 from memu.tokens import index_terms
 
@@ -15,7 +19,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FailingEncoder", "HashingEncoder", "RandomEncoder"]
+__all__ = [
+    "FailingChatModel",
+    "FailingEncoder",
+    "HashingEncoder",
+    "RandomEncoder",
+    "Scripted",
+    "ScriptedChatModel",
+]
+
+Scripted = str | ProviderError | Callable[[Sequence[ChatMessage]], str | ProviderError]
+"""What a scripted chat model does with one call."""
 
 
 class HashingEncoder:
@@ -96,3 +110,65 @@ class FailingEncoder(HashingEncoder):
 
     def __init__(self, dimension: int = 64, *, name: str = "failing") -> None:
         super().__init__(dimension, name=name, fail_after=-1)
+
+
+class ScriptedChatModel:
+    """A chat model that answers each call with the next of ``replies``, then with ``usual`` for ever.
+
+    A reply is a text, an error to raise, or a function of the messages that gives either. As the port says, an
+    empty text is a ReplyError. ``asked`` holds the messages of every call.
+
+    Args:
+        latency: seconds that each call takes. price: of the model, for the cost of its replies.
+    """
+
+    def __init__(
+        self,
+        *replies: Scripted,
+        usual: Scripted = "[]",
+        name: str = "scripted",
+        latency: float = 0.0,
+        price: Price | None = None,
+    ) -> None:
+        self.name = name
+        self.asked: list[tuple[ChatMessage, ...]] = []
+        self._replies = deque(replies)
+        self._usual = usual
+        self._latency = latency
+        self._price = price
+
+    async def reply(
+        self, messages: Sequence[ChatMessage], *, schema: Mapping[str, Any] | None = None
+    ) -> ChatReply:
+        """The next reply; a token is four bytes.
+
+        Raises:
+            ReplyError: the next reply is empty.
+            ProviderError: whatever the script says.
+        """
+        self.asked.append(tuple(messages))
+        reply = self._replies.popleft() if self._replies else self._usual
+        told = reply if isinstance(reply, str | ProviderError) else reply(messages)
+        await asyncio.sleep(self._latency)
+        if isinstance(told, ProviderError):
+            raise told
+        prompt = sum(estimate_tokens(each.content) for each in messages)
+        completion = estimate_tokens(told) if told else 0
+        usage = price_usage(Usage(calls=1, prompt_tokens=prompt, completion_tokens=completion), self._price)
+        if not told.strip():
+            raise ReplyError(f"The reply of {self.name} is empty.", usage)
+        return ChatReply(text=told, usage=usage, finish="stop")
+
+    def foresee_cost(self, messages: Sequence[ChatMessage]) -> float:
+        """USD that a reply may come to; 0 without a price."""
+        return foresee_cost(messages, self._price, None)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+class FailingChatModel(ScriptedChatModel):
+    """A chat model that is down: every call raises ProviderError."""
+
+    def __init__(self, name: str = "failing") -> None:
+        super().__init__(usual=ProviderError(f"{name} does not answer."), name=name)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ChatMessage", "ChatModel", "ChatReply", "Encoded", "Encoder"]
+__all__ = ["ChatMessage", "ChatModel", "ChatReply", "Encoded", "Encoder", "EndpointNotes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,5 +91,22 @@ class ChatModel(Protocol):
 
         Raises:
             ReplyError: the answer is cut off by length, empty or a refusal; it carries what it cost.
+            RequestRefused: the server refuses these messages; ContextExceeded: they are longer than it reads.
             ProviderError: the model does not answer.
         """
+
+    def foresee_cost(self, messages: Sequence[ChatMessage]) -> float:
+        """USD that a reply may come to; 0 where that is not known."""
+
+    async def close(self) -> None:
+        """Let go of connections. It may be used again."""
+
+
+class EndpointNotes(Protocol):
+    """Remembers what was found out about a model behind an address, so that no run finds it out again."""
+
+    async def recall(self, endpoint: str) -> Mapping[str, Any]:
+        """What is known of it, as JSON values by name; empty where nothing is."""
+
+    async def note(self, endpoint: str, facts: Mapping[str, Any]) -> None:
+        """Add to what is known of it."""

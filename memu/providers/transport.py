@@ -21,27 +21,20 @@ from memu.errors import ConfigurationError, ProviderError
 from memu.providers.dialects import Dialect, choose_dialect
 from memu.providers.endpoint import Endpoint, credentials_of, host_of, is_loopback, join_url
 from memu.providers.patience import Patience, asked_wait, is_passing
+from memu.providers.refusals import RequestRefused, is_final, refusal_of
 
 if TYPE_CHECKING:
     import httpx
 
 __all__ = ["RequestRefused", "Transport"]
 
-_CONNECTIONS = 16
 _SHOWN = 300
 _ADVICE = {
     401: "check the key (MEMU_EMBED_API_KEY, MEMU_CHAT_API_KEY)",
+    402: "the account has no money left",
     403: "the key may not use this model",
     404: "check the address and the model's name",
 }
-
-
-class RequestRefused(ProviderError):
-    """The server refused this very request: it is malformed, or too much. ``status`` is the HTTP status."""
-
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +44,7 @@ class _Failure:
     what: str
     passing: bool
     status: int = 0
+    told: str = ""
     wait: float | None = None
     cause: Exception | None = None
 
@@ -59,6 +53,7 @@ class Transport:
     """Posts JSON to one endpoint. Connections are opened with the first request; close it at the end.
 
     Args:
+        connections: requests at once; further ones wait for their turn.
         sleep, clock, now, jitter: how to wait, seconds that pass, the time of day, a number in [0, 1).
 
     Raises:
@@ -70,6 +65,7 @@ class Transport:
         endpoint: Endpoint,
         *,
         patience: Patience | None = None,
+        connections: int = 16,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -79,6 +75,7 @@ class Transport:
         self.dialect: Dialect = choose_dialect(endpoint)
         self.host = host_of(endpoint.base_url)
         self._patience = patience or Patience()
+        self._connections = connections
         self._sleep = sleep
         self._clock = clock
         self._now = now
@@ -125,7 +122,8 @@ class Transport:
     ) -> dict[str, Any] | _Failure:
         import httpx
 
-        timeout = httpx.Timeout(patience.read, connect=patience.connect)
+        # Whoever waits for a connection is bounded by the total alone.
+        timeout = httpx.Timeout(patience.read, connect=patience.connect, pool=None)
         # Lone surrogates, which no server takes, do not survive this.
         data = json.dumps(body, ensure_ascii=False).encode("utf-8", errors="replace")
         try:
@@ -150,7 +148,8 @@ class Transport:
         loop, url = asyncio.get_running_loop(), self.endpoint.base_url
         local = is_loopback(url)
         if self._client is None or self._loop is not loop:
-            limits = httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
+            most = self._connections
+            limits = httpx.Limits(max_connections=most, max_keepalive_connections=most)
             try:
                 self._client = httpx.AsyncClient(
                     headers=self._headers,
@@ -180,11 +179,7 @@ class Transport:
             message += f"; it asks to wait {asked:.0f} s"
         if failure.status in _ADVICE:
             message += f"; {_ADVICE[failure.status]}"
-        error = (
-            RequestRefused(f"{message}.", failure.status)
-            if failure.status in (400, 413, 422)
-            else ProviderError(f"{message}.")
-        )
+        error = refusal_of(failure.status, failure.told, f"{message}.")
         error.__cause__ = failure.cause
         return error
 
@@ -210,8 +205,9 @@ def _read(response: httpx.Response, now: datetime) -> dict[str, Any] | _Failure:
         status = code if isinstance(code, int) else status
     return _Failure(
         what=f"refused with {status}: {told}" if told else f"refused with {status}",
-        passing=is_passing(status),
+        passing=is_passing(status) and not is_final(status, told),
         status=status,
+        told=told,
         wait=asked_wait(response.headers, now),
     )
 
