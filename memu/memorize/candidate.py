@@ -103,7 +103,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """The candidates of one source in source order, and how many pieces were passed over for each reason."""
+    """The candidates of one source in source order, and how many pieces were passed over for each reason.
+
+    lost: why a model's words are missing, once for each chunk that it lost; the source's own stand in for them.
+    chunks: how many chunks a model was to be asked about; 0 where none was needed.
+    """
 
     candidates: tuple[Candidate, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+    chunks: int = 0

@@ -17,6 +17,7 @@ import pytest
 from memu import MemoryService
 from memu.ingest.document import Document
 from memu.memorize.candidate import Extraction
+from memu.memorize.extractors.protocol import NO_CONTEXT, ExtractContext
 
 pytestmark = pytest.mark.e2e
 
@@ -76,7 +77,7 @@ class Slow:
     def __init__(self, held: threading.Event, release: threading.Event) -> None:
         self.held, self.release = held, release
 
-    async def extract(self, document: Document, path: str) -> Extraction:
+    async def extract(self, document: Document, path: str, context: ExtractContext = NO_CONTEXT) -> Extraction:
         self.held.set()
         await asyncio.to_thread(self.release.wait, 60)
         return Extraction()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memu.ingest.document import Document
 from memu.memorize.candidate import Extraction
+from memu.memorize.extractors.protocol import NO_CONTEXT, ExtractContext
 
 __all__ = ["ExtractiveExtractor"]
 
@@ -13,7 +14,7 @@ class ExtractiveExtractor:
 
     name = "extractive"
 
-    async def extract(self, document: Document, path: str) -> Extraction:
+    async def extract(self, document: Document, path: str, context: ExtractContext = NO_CONTEXT) -> Extraction:
         """The candidates of ``document``; the same for the same document and path, always."""
         # Loaded with the first document: a sync that finds nothing new needs no policies.
         from memu.memorize.extractors.policies import extract

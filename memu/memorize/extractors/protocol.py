@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from memu.ingest.document import Document
+from memu.memorize.asking import Ask
 from memu.memorize.candidate import Extraction
 
-__all__ = ["Extractor"]
+__all__ = ["NO_CONTEXT", "ExtractContext", "Extractor"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractContext:
+    """What an extractor may know beside the source.
+
+    names: the pages that stand, as ``memory/NAME`` and ``skill/NAME``: the same all through one sync.
+    untrusted: whether anybody may have written the source; it teaches no skill and sets no rule then.
+    ask: how to ask the model on behalf of this source; None where there is none to ask.
+    """
+
+    names: tuple[str, ...] = ()
+    untrusted: bool = False
+    ask: Ask | None = None
+
+
+NO_CONTEXT = ExtractContext()
+"""Nothing is known beside the source, and nobody is there to be asked."""
 
 
 class Extractor(Protocol):
@@ -17,9 +37,11 @@ class Extractor(Protocol):
     def name(self) -> str:
         """What reports and page front matter call it ("extractive", "llm")."""
 
-    async def extract(self, document: Document, path: str) -> Extraction:
+    async def extract(self, document: Document, path: str, context: ExtractContext = NO_CONTEXT) -> Extraction:
         """The candidates of ``document``, which lies at the workspace-relative POSIX ``path``.
 
+        A model that is down or answers badly is no error: ``Extraction.lost`` says what was lost to it.
+
         Raises:
-            ProviderError: a model was needed and does not answer.
+            CapReached: the run may make no more calls.
         """

@@ -50,7 +50,7 @@ def ungrounded(text: str, sources: Sequence[str]) -> tuple[str, ...]:
 
 
 def overlap(text: str, sources: Sequence[str]) -> float:
-    """The share of ``text``'s terms (stems, or pairs of characters; no stop words) that a source holds; 1.0 of none."""
+    """The share of ``text``'s terms (stems or pairs of characters, no stop words) that a source holds."""
     grammar = frozenset().union(*map(stop_words, ("en", "de", "es", "zh")))
     terms = {term for term in index_terms(text) if term not in grammar}
     held = {term for source in sources for term in index_terms(source)}
