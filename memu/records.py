@@ -242,13 +242,18 @@ class RecallEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallFile:
-    """One Markdown page. ``content`` holds blocks that end in footnote marks; ``version`` grows with each save."""
+    """One Markdown page. ``content`` holds blocks that end in footnote marks; ``version`` grows with each save.
+
+    described_by: the ids of the entries that a model's ``description`` rests on; None where it is made from counts
+        and titles.
+    """
 
     id: str
     track: Track
     folded_name: str
     name: str
     description: str = ""
+    described_by: tuple[str, ...] | None = None
     content: str = ""
     version: int = 0
     created_at: datetime | None = None
@@ -487,7 +492,10 @@ class SyncPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncRun:
-    """The stored record of one sync. Once ended it names no page, path or text but those of files now failed."""
+    """The stored record of one sync. Once ended it names no page, path or text but those of files now failed.
+
+    usage: what was asked of models, by step.
+    """
 
     id: str
     workspace_id: str
@@ -499,6 +507,7 @@ class SyncRun:
     counts: Mapping[str, int] = field(default_factory=dict)
     failed: tuple[FileProblem, ...] = ()
     error: str | None = None
+    usage: Mapping[str, Usage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says how busy the machine is, and nothing of memu.
+settings.register_profile("memu", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("memu")
 
 for _name in [name for name in os.environ if name.startswith(("MEMU_", "OPENAI_"))]:
     # MEMU_TEST_… says how much the tests are to try.

@@ -79,16 +79,14 @@ class Pages(Group):
         stored = self.get(page.id)
         if stored is None or stored.version != expected_version:
             return False
-        if (stored.name, stored.description, stored.content) == (page.name, page.description, page.content):
+        if _saved(stored) == _saved(page):
             return True
         statement = self._scoped.update(recall_file).where(
             recall_file.c.id == page.id, recall_file.c.version == expected_version
         )
         written = self._connection.execute(
             statement.values(
-                name=page.name,
-                description=page.description,
-                content=page.content,
+                **_saved(page),
                 version=expected_version + 1,
                 updated_at=self._scoped.now,
             )
@@ -200,3 +198,14 @@ def _to_links(rows: Iterable[Any]) -> tuple[RecallFileEntry, ...]:
         for page, entry, mark, spelling in rows
     )
     return tuple(sorted(found, key=lambda each: (each.entry_id, each.file_id)))
+
+
+def _saved(page: RecallFile) -> dict[str, Any]:
+    """What saving a page may change."""
+    cites = None if page.described_by is None else list(page.described_by)
+    return {
+        "name": page.name,
+        "description": page.description,
+        "described_by": cites,
+        "content": page.content,
+    }

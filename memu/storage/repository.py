@@ -8,6 +8,7 @@ from memu.storage.pages import Pages
 from memu.storage.passages import Passages
 from memu.storage.publications import Publications
 from memu.storage.queue import Queue
+from memu.storage.replies import Overviews, Patches, Replies
 from memu.storage.resources import Resources
 from memu.storage.runs import Runs
 from memu.storage.scoped import Scoped
@@ -31,6 +32,9 @@ class Repository:
         self.queue = Queue(scoped)
         self.runs = Runs(scoped)
         self.publications = Publications(scoped)
+        self.replies = Replies(scoped)
+        self.patches = Patches(scoped)
+        self.overviews = Overviews(scoped)
         self.tombstones = Tombstones(scoped)
         self.inspection = Inspection(scoped)
         self.search: Search = SqliteSearch(scoped)

@@ -16,6 +16,7 @@ from memu.records import (
     Kind,
     LineSpan,
     MemoryType,
+    Origin,
     Passage,
     RecallEntry,
     RecallFile,
@@ -23,6 +24,7 @@ from memu.records import (
     State,
     SyncRun,
     Track,
+    Usage,
     Workspace,
 )
 from memu.storage import tables
@@ -63,15 +65,20 @@ RESOURCE = _columns(
 ENTRY = _columns(
     tables.recall_entry,
     "id resource_id ordinal memory_type track text text_key line_start line_end place label block page_hint "
-    "section shown happened_at created_at",
+    "section shown happened_at created_at origin",
 )
-PAGE = _columns(tables.recall_file, "id track folded_name name description content version created_at updated_at")
+PAGE = _columns(
+    tables.recall_file,
+    "id track folded_name name description content version created_at updated_at described_by",
+)
 PASSAGE = _columns(
     tables.passage,
     "id ordinal header text heading resource_id entry_id file_id track kind language line_start line_end place "
     "happened_at",
 )
-RUN = _columns(tables.sync_run, "id workspace_id state started_at ended_at extractor encoder counts failed error")
+RUN = _columns(
+    tables.sync_run, "id workspace_id state started_at ended_at extractor encoder counts failed error usage"
+)
 
 
 def span(start: int | None, end: int | None) -> LineSpan | None:
@@ -156,6 +163,7 @@ def to_entry(row: Values) -> RecallEntry:
         shown=row[14],
         happened_at=row[15],
         created_at=row[16],
+        origin=Origin(row[17]),
     )
 
 
@@ -174,11 +182,12 @@ def entry_values(entry: RecallEntry) -> dict[str, Any]:
         "page_hint": entry.page_hint,
         "section": entry.section,
         "happened_at": entry.happened_at,
+        "origin": entry.origin.value,
     }
 
 
 def to_page(row: Values) -> RecallFile:
-    each, track, folded_name, name, description, content, version, created_at, updated_at = row
+    each, track, folded_name, name, description, content, version, created_at, updated_at, cites = row
     return RecallFile(
         id=each,
         track=Track(track),
@@ -189,6 +198,7 @@ def to_page(row: Values) -> RecallFile:
         version=version,
         created_at=created_at,
         updated_at=updated_at,
+        described_by=None if cites is None else tuple(cites),
     )
 
 
@@ -228,7 +238,7 @@ def passage_values(passage: Passage) -> dict[str, Any]:
 
 
 def to_run(row: Values) -> SyncRun:
-    each, workspace_id, state, started_at, ended_at, extractor, encoder, counts, failed, error = row
+    each, workspace_id, state, started_at, ended_at, extractor, encoder, counts, failed, error, usage = row
     return SyncRun(
         id=each,
         workspace_id=workspace_id,
@@ -240,6 +250,7 @@ def to_run(row: Values) -> SyncRun:
         counts=counts,
         failed=tuple(FileProblem(path=item["path"], reason=item["reason"]) for item in failed),
         error=error,
+        usage={step: Usage(**spent) for step, spent in (usage or {}).items()},
     )
 
 

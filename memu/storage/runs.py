@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
 
 from sqlalchemy import ColumnElement
 
@@ -47,12 +48,30 @@ class Runs(Group):
                     "counts": {},
                     "failed": [],
                     "error": None,
+                    "names": None,
+                    "usage": None,
                     "started_at": now,
                     "ended_at": None,
                 }
             ],
         )
         return run
+
+    def offer_names(self, run_id: str, names: Sequence[str]) -> tuple[str, ...]:
+        """The names of pages that this run offers to a model, kept until it ends.
+
+        Where the run before was killed they are that one's, so that no prompt changes; else ``names``.
+        """
+        run = self._scoped.select(sync_run.c.workspace_id, of=sync_run).where(sync_run.c.id == run_id)
+        workspace_id = self._connection.execute(run).scalar_one()
+        statement = self._scoped.select(sync_run.c.names, of=sync_run).where(
+            sync_run.c.workspace_id == workspace_id, sync_run.c.state == "interrupted"
+        )
+        newest = statement.order_by(sync_run.c.started_at.desc(), sync_run.c.id.desc()).limit(1)
+        offered = self._connection.execute(newest).scalar_one_or_none()
+        chosen = tuple(names if offered is None else offered)
+        self._scoped.update_ids(sync_run, [(run_id, {"names": list(chosen)})])
+        return chosen
 
     def finish(self, run: SyncRun) -> SyncRun:
         """Store how a run ended (its ``state``, counts, failed files, error); returns it with its time.
@@ -67,6 +86,8 @@ class Runs(Group):
             "counts": dict(run.counts),
             "failed": [problem.to_dict() for problem in run.failed],
             "error": run.error,
+            "names": None,
+            "usage": {step: asdict(spent) for step, spent in run.usage.items()} or None,
             "ended_at": ended,
         }
         self._scoped.update_ids(sync_run, [(run.id, values)])
@@ -82,6 +103,7 @@ class Runs(Group):
             counts=run.counts,
             failed=run.failed,
             error=run.error,
+            usage=run.usage,
         )
 
     def forget_paths(self, paths: Collection[str]) -> None:
@@ -116,7 +138,12 @@ class Runs(Group):
         newest_first = statement.order_by(sync_run.c.started_at.desc(), sync_run.c.id.desc())
         earlier = [to_run(row) for row in self._connection.execute(newest_first)]
         telling = [each for each in earlier if each.failed or each.error is not None]
-        self._scoped.update_ids(sync_run, [(each.id, {"failed": [], "error": None}) for each in telling])
+        cleared: dict[str, object] = {"failed": [], "error": None}
+        offering = self._scoped.update(sync_run).where(
+            sync_run.c.workspace_id == run.workspace_id, sync_run.c.names.is_not(None)
+        )
+        self._connection.execute(offering.values(names=None))
+        self._scoped.update_ids(sync_run, [(each.id, cleared) for each in telling])
         good = self.last_good(run.workspace_id)
         old = [each.id for each in earlier[_KEPT:] if good is None or each.id != good.id]
         self._scoped.delete_ids(sync_run, old)

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 
 from memu.records import Scope
 from memu.storage.encoders import Encoders
+from memu.storage.endpoints import Endpoints
 from memu.storage.engine import insert_function
 from memu.storage.ids import new_salt, new_scope_id
 from memu.storage.leases import Leases
@@ -27,6 +28,7 @@ class Session:
         self.writable = writable
         self.now = now
         self.encoders = Encoders(connection, now)
+        self.endpoints = Endpoints(connection, now)
         self.locks = Leases(connection, now)
         self.soundness = Soundness(connection)
         self._connection = connection

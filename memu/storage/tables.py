@@ -31,16 +31,20 @@ from memu.storage.types import Int8Vector, Json, UtcDateTime
 
 __all__ = [
     "encoder",
+    "endpoint",
     "fold_queue",
     "lock",
     "metadata",
+    "overview",
     "passage",
     "passage_vector",
+    "patch",
     "posting",
     "publication",
     "recall_entry",
     "recall_file",
     "recall_file_entry",
+    "reply",
     "resource",
     "scope",
     "sync_run",
@@ -154,6 +158,7 @@ recall_entry = Table(
     _required("block", String(16)),
     Column("page_hint", Text),
     Column("section", Text),
+    Column("origin", String(16), nullable=False, server_default="quote"),
     _required("shown", Boolean),
     Column("happened_at", UtcDateTime),
     _required("created_at", UtcDateTime),
@@ -173,6 +178,8 @@ recall_file = Table(
     _required("folded_name", Text),
     _required("name", Text),
     _required("description", Text),
+    # The entries that a model's description rests on; none where it is made from counts and titles.
+    Column("described_by", Json),
     _required("content", Text),
     _required("version", Integer),
     _required("created_at", UtcDateTime),
@@ -300,6 +307,10 @@ sync_run = Table(
     _required("counts", Json),
     _required("failed", Json),
     Column("error", Text),
+    # The names of pages that this run offers to a model, until it ends.
+    Column("names", Json),
+    # What was asked of models, by step.
+    Column("usage", Json),
     _required("started_at", UtcDateTime),
     Column("ended_at", UtcDateTime),
     PrimaryKeyConstraint("scope_id", "id"),
@@ -338,4 +349,59 @@ tombstone = Table(
     _required("key_hash", String(64)),
     _required("created_at", UtcDateTime),
     PrimaryKeyConstraint("scope_id", "key_hash"),
+)
+
+# What a model answered and what is not committed yet: a run that was killed does not pay for it again.
+reply = Table(
+    "reply",
+    metadata,
+    _scoped(),
+    _required("key", String(64)),
+    _id("resource_id", nullable=True),
+    _id("file_id", nullable=True),
+    _required("text", Text),
+    _required("created_at", UtcDateTime),
+    PrimaryKeyConstraint("scope_id", "key"),
+    _link("resource_id", "resource"),
+    _link("file_id", "recall_file"),
+    Index(None, "scope_id", "resource_id"),
+    Index(None, "scope_id", "file_id"),
+    CheckConstraint("(resource_id IS NULL) <> (file_id IS NULL)", name="one_owner"),
+)
+
+# How a page came by what a model wrote on it. No text: what a page says goes with the entries behind it.
+patch = Table(
+    "patch",
+    metadata,
+    _scoped(),
+    _id("file_id"),
+    _required("version", Integer),
+    _required("prompt_hash", String(64)),
+    _required("model", Text),
+    _required("counts", Json),
+    _required("created_at", UtcDateTime),
+    PrimaryKeyConstraint("scope_id", "file_id", "version"),
+    _link("file_id", "recall_file"),
+)
+
+# What was found out once about a model behind an address. It belongs to no scope.
+endpoint = Table(
+    "endpoint",
+    metadata,
+    Column("name", Text, primary_key=True),
+    _required("facts", Json),
+    _required("updated_at", UtcDateTime),
+)
+
+# What a model wrote above the list of a track's pages, and a hash of what it was written from.
+overview = Table(
+    "overview",
+    metadata,
+    _scoped(),
+    Column("track", String(8), nullable=False),
+    _required("inputs", String(64)),
+    _required("content", Text),
+    _required("created_at", UtcDateTime),
+    PrimaryKeyConstraint("scope_id", "track"),
+    CheckConstraint("track IN ('memory','skill')", name="track"),
 )

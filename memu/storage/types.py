@@ -40,8 +40,8 @@ class Json(TypeDecorator[Any]):
         if dialect.name == "postgresql":
             from sqlalchemy.dialects.postgresql import JSONB
 
-            return dialect.type_descriptor(JSONB())
-        return dialect.type_descriptor(JSON())
+            return dialect.type_descriptor(JSONB(none_as_null=True))
+        return dialect.type_descriptor(JSON(none_as_null=True))
 
 
 class Int8Vector(TypeDecorator[bytes]):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memu.errors import EncoderMismatch, LeaseLost, StoreError
-from memu.records import EMPTY_SCOPE, EncoderIdentity, FileProblem, Kind, LineSpan, State, Track
+from memu.records import EMPTY_SCOPE, EncoderIdentity, FileProblem, Kind, LineSpan, State, Track, Usage
 from memu.storage.leases import Lease
 from memu.storage.publications import Publication
 
@@ -610,6 +610,67 @@ class TestSmallGroups:
         assert store.read(lambda repository: repository.tombstones.list()) == {"a", "b"}
         store.write(lambda repository: repository.tombstones.remove(["a"]))
         assert store.read(lambda repository: repository.tombstones.list()) == {"b"}
+
+    def test_p2_replies_stand_until_their_owner_is_done_with_and_p4_go_with_it(self, store, make):
+        source = store.add_source("a.md", "The bridge is red.")
+        other = store.add_source("b.md", "The bridge is old.")
+        store.write(lambda repository: repository.replies.keep("k1", "one", resource_id=source.resource.id))
+        store.write(lambda repository: repository.replies.keep("k2", "two", resource_id=source.resource.id))
+        store.write(lambda repository: repository.replies.keep("k3", "three", resource_id=other.resource.id))
+        held = lambda: [  # noqa: E731
+            store.read(lambda repository, key=key: repository.replies.get(key)) for key in ("k1", "k2", "k3")
+        ]
+        assert held() == ["one", "two", "three"]
+        store.write(lambda repository: repository.replies.drop_for_resource(source.resource.id, but=["k2"]))
+        assert held() == [None, "two", "three"]
+        store.write(lambda repository: repository.resources.remove([source.resource.id]))
+        assert held() == [None, None, "three"]
+
+    def test_patches_keep_counts_and_no_more_than_the_last_ones(self, store, make):
+        page = store.write(lambda repository: repository.pages.ensure(Track.MEMORY, "Bridge"))
+        for version in range(1, 31):
+            store.write(
+                lambda repository, version=version: repository.patches.add(
+                    page.id, version, prompt_hash="h", model="m", counts={"add": version}
+                )
+            )
+        kept = store.read(lambda repository: repository.patches.list(page.id))
+        assert kept[-1] == (30, "m", {"add": 30})
+        assert len(kept) == 20
+
+    def test_overviews(self, store):
+        store.write(lambda repository: repository.overviews.set("memory", "h", "All of it."))
+        assert (
+            _rows_written(store, lambda repository: repository.overviews.set("memory", "h", "All of it."))[0] == 0
+        )
+        assert store.read(lambda repository: repository.overviews.get("memory")) == ("h", "All of it.")
+        assert store.read(lambda repository: repository.overviews.get("skill")) is None
+        store.write(lambda repository: repository.overviews.remove("memory"))
+        assert store.read(lambda repository: repository.overviews.get("memory")) is None
+
+    def test_what_is_known_of_an_endpoint_is_added_to(self, store):
+        note = lambda facts: store.db.write_now(lambda session: session.endpoints.note("m@host", facts))  # noqa: E731
+        note({"json_schema": False})
+        note({"context": 4096})
+        known = store.db.read_now(lambda session: session.endpoints.recall("m@host"))
+        assert known == {"json_schema": False, "context": 4096}
+        assert store.db.read_now(lambda session: session.endpoints.recall("m@elsewhere")) == {}
+
+    def test_p2_the_names_that_a_killed_run_offered_are_offered_again(self, store):
+        workspace = store.add_workspace()
+
+        def begin(names):
+            run = store.write(lambda repository: repository.runs.start(workspace.id, extractor="llm"))
+            return run, store.write(lambda repository: repository.runs.offer_names(run.id, names))
+
+        assert begin(["memory/A"])[1] == ("memory/A",)
+        run, names = begin(["memory/A", "memory/B"])
+        assert names == ("memory/A",)
+        spent = {"extract": Usage(calls=2, prompt_tokens=10, cost=0.5)}
+        store.write(lambda repository: repository.runs.finish(replace(run, state="done", usage=spent)))
+        assert store.read(lambda repository: repository.runs.last(workspace.id)).usage == spent
+        assert "memory/A" not in repr(store.dump()["sync_run"])
+        assert begin(["memory/C"])[1] == ("memory/C",)
 
     @pytest.mark.parametrize("change", [{"name": "e5"}, {"dimension": 4}, {"fingerprint": "bb"}])
     def test_p9_one_encoder_a_store(self, store, change):

@@ -36,6 +36,10 @@ def _fill(store, make, scope):
         repository.passages.replace_for_entries(source.resource.id, [of_entry])
         repository.queue.add([page.id])
         repository.runs.start(source.workspace.id, extractor="extractive")
+        repository.replies.keep(f"{name} a", "Said.", resource_id=source.resource.id)
+        repository.replies.keep(f"{name} b", "Said.", file_id=page.id)
+        repository.patches.add(page.id, 1, prompt_hash=name, model="m", counts={"add": 1})
+        repository.overviews.set("memory", name, f"All of {name}.")
         from memu.storage.publications import Publication
 
         repository.publications.set(Publication(tree="/out", version=1, fingerprint=name))
@@ -69,6 +73,8 @@ def _everything(repository):
         repository.queue.list(),
         repository.tombstones.list(),
         repository.publications.list(),
+        repository.replies.get("nobody a"),
+        repository.overviews.get("memory"),
         repository.search.words(query_terms("secret about")),
     ]
     return repr(found)
@@ -115,6 +121,8 @@ def test_ids_of_another_scope_lead_nowhere(store, make):
             repository.resources.known(workspace_id),
             repository.resources.counts(workspace_id),
             repository.resources.many([resource_id]),
+            repository.replies.get("ann a"),
+            repository.patches.list(page.id),
             repository.entries.get(entry_id),
             repository.entries.of_workspace(workspace_id),
             repository.entries.of_resource(resource_id),
@@ -151,6 +159,9 @@ def test_ids_of_another_scope_lead_nowhere(store, make):
         repository.passages.replace_for_resource(resource_id, [])
         repository.passages.replace_for_entries(resource_id, [])
         repository.passages.replace_for_page(page.id, [])
+        repository.replies.drop_for_resource(resource_id)
+        repository.replies.drop_for_page(page.id)
+        repository.overviews.remove("memory")
         repository.queue.remove(page.id)
         repository.tombstones.remove(["ann"])
         rows = [VectorRow(passage_id=passage_id, vector=b"\x05\x05", scale=1.0)]

@@ -1,0 +1,90 @@
+"""What models answered in a run and what is not committed yet, and how pages were patched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from memu.storage.scoped import Group
+from memu.storage.tables import overview, patch, reply
+
+__all__ = ["Overviews", "Patches", "Replies"]
+
+_KEPT = 20
+
+
+class Replies(Group):
+    """Rows of ``reply``: each belongs to the source or the page that it was asked for, and goes with it."""
+
+    def get(self, key: str) -> str | None:
+        """The text that was answered."""
+        return self._connection.execute(
+            self._scoped.select(reply.c.text, of=reply).where(reply.c.key == key)
+        ).scalar_one_or_none()
+
+    def keep(self, key: str, text: str, *, resource_id: str | None = None, file_id: str | None = None) -> None:
+        """Store a reply for a source or a page. Where that is gone meanwhile, nothing is stored."""
+        row = {
+            "key": key,
+            "resource_id": resource_id,
+            "file_id": file_id,
+            "text": text,
+            "created_at": self._scoped.now,
+        }
+        self._scoped.upsert(reply, [row], ("resource_id", "file_id", "text", "created_at"))
+
+    def drop_for_resource(self, resource_id: str, *, but: Collection[str] = ()) -> None:
+        """Forget a source's replies, but those of the keys that are still waited for."""
+        statement = self._scoped.delete(reply).where(reply.c.resource_id == resource_id)
+        self._connection.execute(statement.where(reply.c.key.not_in(sorted(but))) if but else statement)
+
+    def drop_for_page(self, file_id: str) -> None:
+        """Forget a page's replies."""
+        self._connection.execute(self._scoped.delete(reply).where(reply.c.file_id == file_id))
+
+
+class Patches(Group):
+    """Rows of ``patch``: by which model, from which prompt and with how many operations a page was written."""
+
+    def add(self, file_id: str, version: int, *, prompt_hash: str, model: str, counts: Mapping[str, int]) -> None:
+        """Note the patch that made a version of a page; old ones are dropped."""
+        row = {
+            "file_id": file_id,
+            "version": version,
+            "prompt_hash": prompt_hash,
+            "model": model,
+            "counts": dict(counts),
+            "created_at": self._scoped.now,
+        }
+        self._scoped.upsert(patch, [row], ("prompt_hash", "model", "counts", "created_at"))
+        old = self._scoped.delete(patch).where(patch.c.file_id == file_id, patch.c.version <= version - _KEPT)
+        self._connection.execute(old)
+
+    def list(self, file_id: str) -> tuple[tuple[int, str, Mapping[str, int]], ...]:
+        """A page's patches as (version, model, counts), oldest first."""
+        columns = patch.c.version, patch.c.model, patch.c.counts
+        found = self._scoped.select(*columns, of=patch).where(patch.c.file_id == file_id)
+        rows = self._connection.execute(found.order_by(patch.c.version))
+        return tuple((version, model, counts) for version, model, counts in rows)
+
+
+class Overviews(Group):
+    """Rows of ``overview``: what a model wrote above the list of a track's pages."""
+
+    def get(self, track: str) -> tuple[str, str] | None:
+        """(hash of its inputs, content)."""
+        statement = self._scoped.select(overview.c.inputs, overview.c.content, of=overview)
+        row = self._connection.execute(statement.where(overview.c.track == track)).first()
+        return (row[0], row[1]) if row else None
+
+    def set(self, track: str, inputs: str, content: str) -> None:
+        """Store an overview; an equal one writes nothing."""
+        if self.get(track) == (inputs, content):
+            return
+        row = {"track": track, "inputs": inputs, "content": content, "created_at": self._scoped.now}
+        self._scoped.upsert(overview, [row], ("inputs", "content", "created_at"))
+        self._scoped.bump()
+
+    def remove(self, track: str) -> None:
+        """Remove an overview; where there is none, nothing is written."""
+        if self._connection.execute(self._scoped.delete(overview).where(overview.c.track == track)).rowcount:
+            self._scoped.bump()
