@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from memu.errors import ConfigurationError
 from memu.providers.embedded import EmbeddedEncoder, OnnxModel, is_installed
 from memu.providers.endpoint import Endpoint
+from memu.providers.prices import Price
 from memu.providers.protocols import Encoder
 
 __all__ = ["choose_encoder"]
 
 
-def choose_encoder(setting: str, endpoint: Endpoint | None = None) -> Encoder | None:
-    """The encoder that ``setting`` names; nothing is loaded or asked yet.
+def choose_encoder(
+    setting: str, endpoint: Endpoint | None = None, prices: Mapping[str, Price] | None = None
+) -> Encoder | None:
+    """The encoder that ``setting`` names; nothing is loaded or asked yet. ``prices`` are by the model's name.
 
     ``auto``: the endpoint if there is one, else the embedded one where ``memu[local]`` is installed, else None.
     ``none``: None. Anything else is the path of an ONNX file with its ``tokenizer.json`` beside it.
@@ -28,7 +32,7 @@ def choose_encoder(setting: str, endpoint: Endpoint | None = None) -> Encoder | 
         from memu.providers.embeddings import HttpEncoder
         from memu.providers.transport import Transport
 
-        return HttpEncoder(Transport(endpoint))
+        return HttpEncoder(Transport(endpoint), price=(prices or {}).get(endpoint.model))
     if setting == "auto":
         return EmbeddedEncoder() if is_installed() else None
     model = Path(setting).expanduser()

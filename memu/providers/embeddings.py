@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memu.errors import ConfigurationError, ProviderError
 from memu.providers.patience import QUICK, Patience
+from memu.providers.prices import Price, price_usage
 from memu.providers.protocols import Encoded
 from memu.providers.transport import RequestRefused, Transport
 from memu.records import EncoderIdentity, Usage
@@ -29,13 +30,19 @@ class HttpEncoder:
 
     Args:
         patience: the bounds of a call that encodes passages. query_patience: of one that encodes a question.
+        price: of the model, for the cost of its calls.
 
     Raises:
         ConfigurationError: the server has no embeddings.
     """
 
     def __init__(
-        self, transport: Transport, *, patience: Patience | None = None, query_patience: Patience = QUICK
+        self,
+        transport: Transport,
+        *,
+        patience: Patience | None = None,
+        query_patience: Patience = QUICK,
+        price: Price | None = None,
     ) -> None:
         path = transport.dialect.embeddings_path
         if path is None:
@@ -47,6 +54,7 @@ class HttpEncoder:
         self._transport = transport
         self._patience = patience
         self._query_patience = query_patience
+        self._price = price
         self._name = f"{transport.endpoint.model}@{transport.host}"
         self._wanted = transport.endpoint.dimensions
         self._dimension = self._wanted or 0
@@ -120,7 +128,7 @@ class HttpEncoder:
             raise ProviderError(f"{self._name} answered with {error}.") from error
         self._dimension, self._answered = rows.shape[1], True
         usage = Usage(calls=1, texts=len(batch), prompt_tokens=_count_tokens(reply))
-        return Encoded(rows=rows, usage=usage)
+        return Encoded(rows=rows, usage=price_usage(usage, self._price))
 
     async def _pass_over(self, refusal: RequestRefused) -> Encoded:
         """A row of NaN for a text that the server refuses alone, if it is that text and not every one.

@@ -17,9 +17,9 @@ class Meter:
     """Counts calls and money by step, and says no when another call would pass a cap.
 
     A call is reserved before it is made and settled afterwards, whatever came of it. Calls in flight count as
-    made, and as costing what was foreseen of them (what the dearest call so far cost, where nothing was): a cap of
-    calls is never passed; a cap of money at most by what the calls in flight cost more than was foreseen. Tasks and
-    threads may share it.
+    made, and as costing what was foreseen of them (what the dearest call so far cost, where nothing was): a cap
+    of calls is never passed; a cap of money at most by what the calls in flight cost more than was foreseen.
+    Tasks and threads may share it.
 
     Args:
         max_calls: answered calls. max_cost: USD; it only sees calls whose model has a price. None: no cap.

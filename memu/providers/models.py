@@ -13,13 +13,13 @@ from memu.providers.prices import Price
 from memu.providers.protocols import ChatModel, EndpointNotes
 from memu.providers.transport import Transport
 
-__all__ = ["PROFILES", "SLOW", "ChatModels", "choose_models"]
+__all__ = ["PROFILES", "ChatModels", "choose_models"]
 
 PROFILES = ("default", "extract", "fold", "overview")
 """The chat profiles; one that has no endpoint of its own is ``default``'s."""
 
-SLOW = Patience(total=900.0, read=300.0)
-"""For a model that reads and writes pages on a laptop's processor: nothing comes before all of it is written."""
+# All tries of one call, with the waits between them, take so many times as long as one may.
+_TIMES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def choose_models(
     max_tokens: int | None = None,
     prices: Mapping[str, Price] | None = None,
     notes: EndpointNotes | None = None,
-    patience: Patience | None = None,
+    timeout: float = 300.0,
     connections: int = 16,
 ) -> ChatModels | None:
     """A model for each profile, by name in ``endpoints``; None without a ``default``. Nothing is asked yet.
@@ -59,6 +59,7 @@ def choose_models(
 
     Args:
         prices: by the model's name. connections: calls at once to one endpoint.
+        timeout: seconds for one reply; on a laptop's processor, nothing comes before all of it is written.
 
     Raises:
         ConfigurationError: an address, a key or a dialect cannot be used.
@@ -66,12 +67,13 @@ def choose_models(
     default = endpoints.get("default")
     if default is None:
         return None
+    patience = Patience(total=_TIMES * timeout, read=timeout)
     made: dict[Endpoint, HttpChatModel] = {}
     for name in PROFILES:
         endpoint = endpoints.get(name, default)
         if endpoint not in made:
             made[endpoint] = HttpChatModel(
-                Transport(endpoint, patience=patience or SLOW, connections=connections),
+                Transport(endpoint, patience=patience, connections=connections),
                 temperature=temperature,
                 max_tokens=max_tokens,
                 price=(prices or {}).get(endpoint.model),

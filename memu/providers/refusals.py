@@ -10,14 +10,14 @@ __all__ = ["ContextExceeded", "RequestRefused", "is_final", "refusal_of"]
 
 _REFUSED = frozenset({400, 413, 422})
 
-# What servers say of a prompt that is longer than the model reads: OpenAI, OpenRouter, DeepSeek and vLLM ("maximum
-# context length", "context_length_exceeded"), llama.cpp ("exceeds the available context size"), LM Studio ("context
-# length of only"), Anthropic ("prompt is too long"), Gemini ("input token count … exceeds the maximum"), Moonshot
-# ("exceeded model token limit", "token length too long"), xAI ("maximum prompt length").
+# What servers say of a prompt that is longer than the model reads. OpenAI, OpenRouter, DeepSeek, vLLM: "maximum
+# context length", "context_length_exceeded"; llama.cpp: "exceeds the available context size"; LM Studio:
+# "context length of only"; Anthropic: "prompt is too long"; Gemini: "input token count … exceeds the maximum";
+# Moonshot: "exceeded model token limit", "token length too long"; xAI: "maximum prompt length".
 _TOO_LONG = re.compile(
     r"context[ _-]?(?:length|size|window)|maximum (?:model|prompt|input) length|max(?:imum)?[ _]model[ _]len"
     r"|(?:prompt|input|request|messages?) (?:is|are) too (?:long|large)|exceeded model token limit"
-    r"|(?:token count|token length|input length|prompt length|(?:prompt|input) tokens?)\b.{0,60}(?:exceed|too long)"
+    r"|(?:token count|token length|(?:input|prompt) length|(?:prompt|input) tokens?)\b.{0,60}(?:exceed|too long)"
     r"|reduce the length of|request[ _]too[ _]large|payload too large|entity too large",
     re.IGNORECASE,
 )

@@ -20,11 +20,15 @@ __all__ = [
     "Asked",
     "ScriptedServer",
     "answer",
+    "chat",
+    "completion",
     "cut_short",
     "embed",
     "embedding_reply",
     "garbage",
     "hang",
+    "later",
+    "letter",
     "reset",
     "scripted_server",
     "trickle",
@@ -106,6 +110,46 @@ def embedding_reply(texts: list[str], dimension: int = 16) -> dict[str, Any]:
     ]
     tokens = sum(len(text.split()) for text in texts)
     return {"object": "list", "data": data, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
+
+
+def completion(content: object = "Because.", finish: str | None = "stop", **message: object) -> dict[str, Any]:
+    """What a server of chat completions answers; 11 tokens read, 3 written."""
+    return {
+        "choices": [{"message": {"content": content, **message}, "finish_reason": finish}],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 3},
+    }
+
+
+def letter(text: str = "Because.", stop: str = "end_turn") -> dict[str, Any]:
+    """What a server of Anthropic messages answers."""
+    content = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": text}]
+    return {"content": content, "stop_reason": stop, "usage": {"input_tokens": 7, "output_tokens": 2}}
+
+
+def chat(write: str | Callable[[list[dict[str, str]]], str] = "[]") -> Act:
+    """Answer a chat with this text, or with what the function writes for its messages; a word is a token."""
+
+    def act(handler: Handler, asked: Asked, ended: threading.Event) -> None:
+        messages = asked.body["messages"]
+        text = write if isinstance(write, str) else write(messages)
+        told = completion(text)
+        told["usage"] = {
+            "prompt_tokens": sum(len(each["content"].split()) for each in messages),
+            "completion_tokens": len(text.split()),
+        }
+        _send(handler, 200, json.dumps(told).encode(), {})
+
+    return act
+
+
+def later(seconds: float, act: Act) -> Act:
+    """Do this after so many seconds."""
+
+    def wait(handler: Handler, asked: Asked, ended: threading.Event) -> None:
+        ended.wait(seconds)
+        act(handler, asked, ended)
+
+    return wait
 
 
 @dataclass

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from support.server import Asked, Handler, ScriptedServer, answer, scripted_server
+from support.server import Asked, Handler, ScriptedServer, answer, completion, letter, scripted_server
 
 from memu import ProviderError, ReplyError, Usage
 from memu.providers.chat import HttpChatModel
 from memu.providers.endpoint import Endpoint
 from memu.providers.protocols import ChatMessage
+from memu.providers.refusals import ContextExceeded
 from memu.providers.transport import Transport
 
 pytestmark = pytest.mark.unit
@@ -25,18 +26,6 @@ MESSAGES = (
     ChatMessage(role="user", content="Why?"),
 )
 SCHEMA = {"type": "object"}
-
-
-def completion(content: object = "Because.", finish: str | None = "stop", **message: object) -> dict[str, Any]:
-    return {
-        "choices": [{"message": {"content": content, **message}, "finish_reason": finish}],
-        "usage": {"prompt_tokens": 11, "completion_tokens": 3},
-    }
-
-
-def letter(text: str = "Because.", stop: str = "end_turn") -> dict[str, Any]:
-    content = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": text}]
-    return {"content": content, "stop_reason": stop, "usage": {"input_tokens": 7, "output_tokens": 2}}
 
 
 @pytest.fixture
@@ -110,6 +99,7 @@ async def test_the_parts_of_a_reply_are_joined(server: ScriptedServer, connect: 
     ("dialect", "body", "told"),
     [
         (None, completion(finish="length"), "cut off"),
+        (None, completion(finish="MAX_TOKENS"), "cut off"),
         (None, completion(finish="content_filter"), "refused"),
         (None, completion(None, refusal="I will not."), "refused"),
         (None, completion(""), "empty"),
@@ -148,6 +138,56 @@ async def test_a_schema_is_tried_once_where_the_server_refuses_it(
     for _ in range(3):
         assert (await model.reply(MESSAGES, schema=SCHEMA)).text == "Because."
     assert ["response_format" in each.body for each in server.asked] == [True, False, False, False]
+
+
+class Notes:
+    """Remembers as a store does."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, dict[str, Any]] = {}
+
+    async def recall(self, endpoint: str) -> Mapping[str, Any]:
+        return self.known.get(endpoint, {})
+
+    async def note(self, endpoint: str, facts: Mapping[str, Any]) -> None:
+        self.known.setdefault(endpoint, {}).update(facts)
+
+
+async def test_what_was_found_out_once_is_remembered_by_the_next_run(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    notes = Notes()
+    server.then(answer(422, {"error": "response_format is not known"}))
+    for _ in range(2):
+        await connect(notes=notes).reply(MESSAGES, schema=SCHEMA)
+    assert ["response_format" in each.body for each in server.asked] == [True, False, False]
+    assert notes.known == {f"m@localhost:{server.port}/v1": {"json_schema": False}}
+
+
+async def test_a_prompt_that_is_too_long_says_nothing_of_the_schema(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    """One try: without the schema it would be as long."""
+    notes = Notes()
+    server.then(answer(400, {"error": {"message": "This model's maximum context length is 8192 tokens."}}))
+    model = connect(notes=notes)
+    with pytest.raises(ContextExceeded):
+        await model.reply(MESSAGES, schema=SCHEMA)
+    assert (len(server.asked), notes.known) == (1, {})
+    await model.reply(MESSAGES, schema=SCHEMA)
+    assert "response_format" in server.asked[-1].body
+
+
+async def test_a_reply_costs_what_its_models_price_says(server: ScriptedServer, connect: Connect) -> None:
+    assert (await connect().reply(MESSAGES)).usage.cost == 0
+    model = connect(price=(2.0, 10.0), max_tokens=100)
+    assert (await model.reply(MESSAGES)).usage.cost == pytest.approx((11 * 2 + 3 * 10) / 1e6)
+    assert model.foresee_cost(MESSAGES) > 100 * 10 / 1e6
+    server.usual = answer(200, completion("", finish="length"))
+    with pytest.raises(ReplyError) as raised:
+        await model.reply(MESSAGES)
+    assert raised.value.usage is not None
+    assert raised.value.usage.cost == pytest.approx(52 / 1e6)
 
 
 async def test_a_schema_is_sent_where_the_server_takes_it(server: ScriptedServer, connect: Connect) -> None:

@@ -43,6 +43,7 @@ def test_the_readmes_first_screen_has_the_two_commands_that_the_bootstrap_knows(
 
 def test_every_command_and_setting_is_described() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    models = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     for command in (
         "memorize-workspace",
         "retrieve-workspace",
@@ -57,8 +58,8 @@ def test_every_command_and_setting_is_described() -> None:
     ):
         assert f"\nmemu {command}" in page
     for name in Settings.model_fields:
-        shared = name.startswith(("chat_", "embed_"))
-        assert shared or (f"`{name}`, `MEMU_{name.upper()}`" in page), name
+        told = models if name.startswith(("chat_", "embed_", "extract_", "fold_", "overview_")) else page
+        assert f"`{name}`, `MEMU_{name.upper()}`" in told, name
     assert str(Settings.model_fields["max_file_bytes"].default) in page
 
 

@@ -94,12 +94,117 @@ def test_what_does_not_fit_is_told_without_its_value(config: Path) -> None:
     assert raised.value.__cause__ is None
 
 
-@pytest.mark.parametrize("which", ["chat", "embed"])
+PROFILES = ("default", "extract", "fold", "overview", "embed")
+
+
+@pytest.mark.parametrize("which", ["chat", "embed", "extract", "fold", "overview"])
 def test_a_key_in_the_shell_makes_no_endpoint(which: str) -> None:
     """Only MEMU_CHAT_MODEL or MEMU_EMBED_MODEL does."""
     shell = {"OPENAI_API_KEY": "sk-shell", "OPENAI_BASE_URL": "https://models.example"}
-    settings = Settings.load(**{f"{which}_base_url": "https://other.example"})
-    assert getattr(settings, f"{which}_endpoint")(shell) is None
+    settings = Settings.load(**{f"{which}_base_url": "https://other.example", f"{which}_api_key": "x"})
+    assert [settings.profile_endpoint(name, shell) for name in PROFILES] == [None] * 5
+    assert settings.endpoints(shell) == {}
+
+
+@pytest.mark.parametrize("which", ["extract", "fold", "overview"])
+@pytest.mark.parametrize(
+    ("own", "url", "key", "dialect"),
+    [
+        ({}, "https://a.example/v1", "chat", "vllm"),
+        ({"model": "small"}, "https://a.example/v1", "chat", "vllm"),
+        ({"api_key": "own"}, "https://a.example/v1", "own", "vllm"),
+        ({"dialect": "ollama"}, "https://a.example/v1", "chat", "ollama"),
+        ({"base_url": "https://A.example/v2"}, "https://A.example/v2", "chat", "vllm"),
+        ({"base_url": "https://b.example/v1"}, "https://b.example/v1", None, None),
+        ({"base_url": "https://b.example/v1", "api_key": "own"}, "https://b.example/v1", "own", None),
+        ({"base_url": "http://a.example/v1"}, "http://a.example/v1", None, None),
+        ({"base_url": "https://a.example:8443/v1"}, "https://a.example:8443/v1", None, None),
+        ({"base_url": "https://a.example.evil/v1"}, "https://a.example.evil/v1", None, None),
+        ({"base_url": "https://api.openai.com/v1"}, "https://api.openai.com/v1", "shell", None),
+    ],
+)
+def test_p11_a_profile_takes_from_chat_what_it_does_not_say_but_no_key_of_another_host(
+    which: str, own: dict[str, str], url: str, key: str | None, dialect: str | None
+) -> None:
+    chat = {"model": "big", "base_url": "https://a.example/v1", "api_key": "chat", "dialect": "vllm"}
+    settings = Settings.load(
+        **{f"chat_{name}": value for name, value in chat.items()},
+        **{f"{which}_{name}": value for name, value in own.items()},
+    )
+    endpoint = settings.profile_endpoint(which, SHELL)
+    assert endpoint is not None
+    assert (endpoint.model, endpoint.base_url, endpoint.dialect) == (own.get("model", "big"), url, dialect)
+    assert (endpoint.api_key.get_secret_value() if endpoint.api_key else None) == key
+    others = {each for name, each in settings.endpoints(SHELL).items() if name != which}
+    assert others == {settings.profile_endpoint("default", SHELL)}
+
+
+def test_a_profile_alone_makes_no_endpoint_and_says_so() -> None:
+    settings = Settings.load(fold_model="m")
+    assert settings.endpoints({}) == {}
+    (notice,) = settings.notices()
+    assert "fold_model" in notice
+    assert "extract_model" not in notice
+    assert Settings.load(fold_model="m", chat_model="n").notices() == ()
+
+
+def test_an_embedding_endpoint_that_is_not_used_is_none_of_those_in_use() -> None:
+    assert set(Settings.load(embed_model="m").endpoints({})) == {"embed"}
+    assert Settings.load(embed_model="m", encoder="none").endpoints({}) == {}
+
+
+def test_prices_and_scopes_come_from_the_config_file(config: Path) -> None:
+    config.write_text(
+        'local_only_scopes = [{ user_id = "alice" }, { agent_id__in = ["x", "y"] }]\n'
+        '[prices]\n"gpt-4o-mini" = [0.15, 0.6]\n',
+        encoding="utf-8",
+    )
+    settings = Settings.load()
+    assert settings.prices == {"gpt-4o-mini": (0.15, 0.6)}
+    local = [{"user_id": "alice"}, {"user_id": "alice", "agent_id": "z"}, {"agent_id": "y"}]
+    assert all(settings.is_local_only(Scope.of(dict(fields))) for fields in local)
+    elsewhere = [{}, {"user_id": "bob"}, {"user_id": "bob", "agent_id": "z"}]
+    assert not any(settings.is_local_only(Scope.of(dict(fields))) for fields in elsewhere)
+    assert Settings.load(local_only=True).is_local_only(EMPTY_SCOPE)
+
+
+def test_p6_a_demand_for_a_scope_that_cannot_be_is_an_error() -> None:
+    """A field that is misspelt would demand nothing."""
+    with pytest.raises(ScopeError, match="user"):
+        Settings.load(local_only_scopes=[{"user": "alice"}]).is_local_only(EMPTY_SCOPE)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("prices", {"m": [1.0]}),
+        ("prices", {"m": [-1.0, 2.0]}),
+        ("prices", {"m": [float("nan"), 2.0]}),
+        ("prices", {"m": [float("inf"), 2.0]}),
+        ("chat_temperature", -0.1),
+        ("chat_max_tokens", 0),
+        ("chat_context_tokens", 100),
+        ("chat_timeout", 0),
+        ("local_only", "perhaps"),
+    ],
+)
+def test_a_setting_of_models_that_does_not_fit_is_refused_by_name(name: str, value: object) -> None:
+    with pytest.raises(ConfigurationError, match=name):
+        Settings.load(**{name: value})
+
+
+def test_models_can_be_set_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "MEMU_EXTRACT_MODEL": "small",
+        "MEMU_LOCAL_ONLY": "1",
+        "MEMU_PRICES": '{"small": [1, 2]}',
+        "MEMU_CHAT_TEMPERATURE": "0",
+    }.items():
+        monkeypatch.setenv(name, value)
+    settings = Settings.load()
+    assert (settings.extract_model, settings.local_only, settings.prices) == ("small", True, {"small": (1, 2)})
+    assert settings.chat_temperature == 0
+    assert (settings.chat_max_tokens, settings.chat_context_tokens) == (None, 16_000)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +224,7 @@ def test_p11_a_key_for_one_host_is_never_sent_to_another(
     own_url: str | None, own_key: str | None, shell: dict[str, str], url: str, key: str | None
 ) -> None:
     settings = Settings.load(chat_model="m", chat_base_url=own_url, chat_api_key=own_key)
-    endpoint = settings.chat_endpoint(shell)
+    endpoint = settings.profile_endpoint("default", shell)
     assert endpoint is not None
     assert endpoint.base_url == url
     assert (endpoint.api_key.get_secret_value() if endpoint.api_key else None) == key
@@ -129,7 +234,8 @@ def test_p11_a_key_for_one_host_is_never_sent_to_another(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"chat_model": "a"}, "chat model"),
+        ({"overview_model": "a"}, "no chat_model"),
+        ({"chat_model": "a"}, ""),
         ({"embed_model": "b", "encoder": "none"}, "embedding model"),
         ({"embed_model": "b"}, ""),
     ],
