@@ -10,15 +10,20 @@ __all__ = ["ContextExceeded", "RequestRefused", "is_final", "refusal_of"]
 
 _REFUSED = frozenset({400, 413, 422})
 
-# What servers say of a prompt that is longer than the model reads. OpenAI, OpenRouter, DeepSeek, vLLM: "maximum
-# context length", "context_length_exceeded"; llama.cpp: "exceeds the available context size"; LM Studio:
-# "context length of only"; Anthropic: "prompt is too long"; Gemini: "input token count … exceeds the maximum";
-# Moonshot: "exceeded model token limit", "token length too long"; xAI: "maximum prompt length".
+# What servers say of a prompt that is longer than the model reads, or than they take.
 _TOO_LONG = re.compile(
-    r"context[ _-]?(?:length|size|window)|maximum (?:model|prompt|input) length|max(?:imum)?[ _]model[ _]len"
-    r"|(?:prompt|input|request|messages?) (?:is|are) too (?:long|large)|exceeded model token limit"
-    r"|(?:token count|token length|(?:input|prompt) length|(?:prompt|input) tokens?)\b.{0,60}(?:exceed|too long)"
-    r"|reduce the length of|request[ _]too[ _]large|payload too large|entity too large",
+    "|".join(
+        (
+            r"context[ _-]?(?:length|size|window)",  # OpenAI, OpenRouter, DeepSeek, vLLM, llama.cpp, LM Studio
+            r"max(?:imum)? (?:model|prompt|input) length",  # xAI, vLLM
+            r"(?:prompt|input|request|messages?) (?:is|are) too (?:long|large)",  # Anthropic
+            r"request[ _](?:entity )?too[ _]large",  # Anthropic, proxies
+            # Gemini, Moonshot
+            r"(?:token count|token length|(?:prompt|input) (?:length|tokens?))\b.{0,60}(?:exceed|too long)",
+            r"exceeded model token limit",  # Moonshot
+            r"reduce the length of",
+        )
+    ),
     re.IGNORECASE,
 )
 # Said with a status that else passes with time: the request is larger than a minute's allowance as a whole.
