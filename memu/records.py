@@ -652,7 +652,11 @@ class RetrieveResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """One thing fetched by reference: a page, a source or an entry, with its text and where it comes from."""
+    """One thing fetched by reference: a page, a source or an entry, with its text and where it comes from.
+
+    page: of an entry, the page that it stands on as ``track/name``, the first by name of several; None while it
+        stands on none.
+    """
 
     reference: str
     layer: Layer

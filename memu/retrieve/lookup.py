@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,16 +51,20 @@ class Lookup:
         """The shown entries in the order of their ids, those after the id ``after``; all without a ``limit``."""
 
         def work(session: Session) -> tuple[Listing, ...]:
-            entries = session.within(scope).entries
+            repository = session.within(scope)
+            pages = {page.id: _reference(page) for page in repository.pages.list()}
             listed: list[Listing] = []
             last = after
             while limit is None or len(listed) < limit:
                 wanted = _PAGE_SIZE if limit is None else min(_PAGE_SIZE, limit - len(listed))
-                page = entries.list_shown(after=last, limit=wanted)
-                listed += [_entry_listing(found) for found in page]
-                if len(page) < wanted:
+                entries = repository.entries.list_shown(after=last, limit=wanted)
+                standing = repository.pages.pages_of_entries([found.entry.id for found in entries])
+                for found in entries:
+                    on = standing.get(found.entry.id, ())
+                    listed.append(_entry_listing(found, [pages[page] for page in on]))
+                if len(entries) < wanted:
                     break
-                last = page[-1].entry.id
+                last = entries[-1].entry.id
             return tuple(listed)
 
         return await self.database.read(work)
@@ -72,7 +77,9 @@ class Lookup:
                 return _page_listing(repository, page)
         entry = repository.entries.get(reference)
         if entry is not None:
-            return _entry_listing(entry)
+            standing = repository.pages.pages_of_entries([reference]).get(reference, ())
+            pages = filter(None, map(repository.pages.get, standing))
+            return _entry_listing(entry, [_reference(page) for page in pages])
         return self._find_source(repository, reference)
 
     def _find_source(self, repository: Repository, reference: str) -> Listing | None:
@@ -138,7 +145,7 @@ def _page_listing(repository: Repository, page: RecallFile) -> Listing:
         cited[found.mark].append(f"{found.resource.path}#{place}")
     notes = [f"[^{mark}]: {'; '.join(places)}" for mark, places in sorted(cited.items()) if mark]
     return Listing(
-        reference=f"{page.track.value}/{page.name}",
+        reference=_reference(page),
         layer=Layer.FILE,
         title=page.name,
         text="\n".join([f"# {page.name}", "", page.content, *notes]),
@@ -147,7 +154,12 @@ def _page_listing(repository: Repository, page: RecallFile) -> Listing:
     )
 
 
-def _entry_listing(found: PlacedEntry) -> Listing:
+def _reference(page: RecallFile) -> str:
+    return f"{page.track.value}/{page.name}"
+
+
+def _entry_listing(found: PlacedEntry, pages: Sequence[str]) -> Listing:
+    """``pages``: references of the pages that the entry stands on."""
     entry = found.entry
     return Listing(
         reference=entry.id,
@@ -160,6 +172,7 @@ def _entry_listing(found: PlacedEntry) -> Listing:
         place=entry.place,
         id=entry.id,
         memory_type=entry.memory_type,
+        page=min(pages, default=None),
         time=entry.happened_at,
     )
 

@@ -152,8 +152,15 @@ def test_get_prints_a_page_lines_and_entries(memu, synced) -> None:
     assert page.code == 0
     assert page.out.startswith("# Job queue\n")
     assert memu("get", "memory/JOB  queue", folder=synced).out == page.out
+    assert {entry["page"].split("/")[0] for entry in entries} == {"memory", "skill"}
+    for entry in (entries[0], entries[-1]):
+        alone = memu("get", entry["id"], "--json", folder=synced).document
+        assert alone["page"] == entry["page"]
+        standing = memu("get", entry["page"], folder=synced)
+        assert entry["text"].split("\n")[0] in standing.out
     readable = memu("get", "--entries", folder=synced).out
-    assert one["id"] in readable
+    for entry in entries:
+        assert f" · {entry['page']} · {entry['id']}" in readable
     limited = memu("get", "--entries", "--json", "--limit", "2", folder=synced).document
     after = memu("get", "--entries", "--json", "--after", limited[-1]["id"], folder=synced).document
     assert [entry["id"] for entry in [*limited, *after]] == [entry["id"] for entry in entries]

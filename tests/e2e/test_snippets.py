@@ -34,11 +34,12 @@ def test_every_python_snippet_is_marked_to_be_run() -> None:
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)
-def test_snippets_run(snippet: str, tmp_path: Path, copy_example: Callable[[Path], Path]) -> None:
+def test_snippets_run_and_run_again(snippet: str, tmp_path: Path, copy_example: Callable[[Path], Path]) -> None:
     copy_example(tmp_path / "notes")
-    ended = run_python("-c", snippet, cwd=tmp_path)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.strip()
+    for _ in ("a first time", "over what the first left"):
+        ended = run_python("-c", snippet, cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+        assert ended.stdout.strip()
 
 
 def test_the_quick_start_shows_pages_and_answers(tmp_path: Path) -> None:
