@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 
 from memu.memorize.candidate import BlockForm, BlockShape
 from memu.memorize.fold.blocks import PageBlock, parse_blocks
@@ -13,7 +13,7 @@ from memu.memorize.fold.lists import OpenLists
 from memu.memorize.fold.marks import format_marks
 from memu.memorize.fold.outline import NodeKind, read_outline
 
-__all__ = ["Block", "Section", "drop_empty", "read_sheet", "write_sheet"]
+__all__ = ["Block", "Section", "cite", "drop_empty", "read_sheet", "write_sheet"]
 
 _FENCE_LINE = re.compile(r"\s*(?:`{3,}|~{3,})\s*(?P<language>[^\s`]*)")
 _NUMBER = re.compile(r"\s*(\d{1,9})[.)]")
@@ -53,7 +53,7 @@ def read_sheet(content: str) -> tuple[Section, ...]:
     blocks = [block for block in parse_blocks(content) if block.text.strip() or block.kind is NodeKind.FENCE]
     edges = [-1, *starts, len(lines)]
     sections: list[Section] = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         inside = tuple(_read_block(block, lines) for block in blocks if start < block.start < end)
         if start >= 0:
             line = lines[start].strip()
@@ -80,6 +80,20 @@ def drop_empty(sections: Sequence[Section]) -> tuple[Section, ...]:
             kept.append(section)
             lowest = section.level or 7
     return tuple(reversed(kept))
+
+
+def cite(sections: Sequence[Section], names: Mapping[str, str]) -> tuple[Section, ...]:
+    """The sections with what each block cites under another name; what has none is cited no more."""
+    return tuple(
+        replace(
+            section,
+            blocks=tuple(
+                replace(block, cites=tuple(dict.fromkeys(names[cited] for cited in block.cites if cited in names)))
+                for block in section.blocks
+            ),
+        )
+        for section in sections
+    )
 
 
 def _read_block(block: PageBlock, lines: Sequence[str]) -> Block:
@@ -140,5 +154,3 @@ def _write_block(block: Block, marks: Mapping[str, str]) -> str:
 
 def _cite(block: Block, marks: Mapping[str, str]) -> str:
     return format_marks(dict.fromkeys(marks[cited] for cited in block.cites))
-
-

@@ -16,7 +16,7 @@ from memu.memorize.fold.marks import format_marks, marks_for
 from memu.names import fold_name
 from memu.records import Track
 
-__all__ = ["PageEntry", "Rendered", "render_page"]
+__all__ = ["PageEntry", "Rendered", "name_sources", "render_page"]
 
 _Section = list[PageEntry]
 _SourceKey = tuple[str, str]
@@ -53,6 +53,12 @@ def render_page(track: Track, entries: Sequence[PageEntry]) -> Rendered:
         marks={entry.id: marks[entry.identity] for entry in ordered},
         description=_describe(track, forms, titles),
     )
+
+
+def name_sources(entries: Iterable[PageEntry]) -> dict[tuple[str, str], str]:
+    """The heading that each source of these entries has on a page, by ``PageEntry.source_key``."""
+    sections = _by_source(sorted(entries, key=lambda entry: entry.place_key))
+    return _name_sections(sections) if sections else {}
 
 
 def _describe(track: Track, forms: Counter[BlockForm], titles: Sequence[str]) -> str:
