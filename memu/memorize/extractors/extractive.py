@@ -18,5 +18,7 @@ class ExtractiveExtractor:
         """The candidates of ``document``; the same for the same document and path, always."""
         # Loaded with the first document: a sync that finds nothing new needs no policies.
         from memu.memorize.extractors.policies import extract
+        from memu.memorize.extractors.trust import distrust
 
-        return extract(document, path)
+        found = extract(document, path)
+        return distrust(found) if context.untrusted else found

@@ -5,11 +5,18 @@ A source cannot vouch for itself, so one such line anywhere closes the skill tra
 
 from __future__ import annotations
 
-from memu.ingest.document import Document
-from memu.memorize.extractors.cue_words import load_phrases
-from memu.records import Kind
+from collections import Counter
+from dataclasses import replace
 
-__all__ = ["instructs_model", "may_teach", "vouches_for_nothing"]
+from memu.ingest.document import Document
+from memu.memorize.candidate import Extraction
+from memu.memorize.extractors.cue_words import load_phrases
+from memu.records import Kind, MemoryType, Track
+
+__all__ = ["UNTRUSTED", "distrust", "instructs_model", "may_teach", "vouches_for_nothing"]
+
+UNTRUSTED = "untrusted"
+"""The label of what a source says that anybody may have written."""
 
 
 def instructs_model(text: str) -> bool:
@@ -31,3 +38,16 @@ def vouches_for_nothing(document: Document) -> bool:
     if any(map(instructs_model, (document.title, document.description, *document.tags))):
         return True
     return any(instructs_model(block.text) for block in document.blocks)
+
+
+def distrust(extraction: Extraction) -> Extraction:
+    """What is left of an untrusted source: no skill, no rule, the rest labelled; what is dropped is counted."""
+    kept = tuple(
+        replace(each, label=f"{UNTRUSTED} > {each.label}" if each.label else UNTRUSTED)
+        for each in extraction.candidates
+        if each.track is not Track.SKILL and each.memory_type is not MemoryType.RULE
+    )
+    dropped = Counter(extraction.dropped)
+    if len(kept) < len(extraction.candidates):
+        dropped[UNTRUSTED] += len(extraction.candidates) - len(kept)
+    return replace(extraction, candidates=kept, dropped=dict(dropped))
