@@ -18,8 +18,9 @@ __all__ = ["PROFILES", "ChatModels", "choose_models"]
 PROFILES = ("default", "extract", "fold", "overview")
 """The chat profiles; one that has no endpoint of its own is ``default``'s."""
 
-# All tries of one call, with the waits between them, take so many times as long as one may.
-_TIMES = 3
+# All tries of one call, with the waits between them, take so many times as long as one may: a server that hangs is
+# asked again, a model that never ends is not for ever.
+_TIMES = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
