@@ -18,10 +18,11 @@ from memu.ingest.readers.dates import parse_time
 from memu.memorize.candidate import BlockForm, Candidate
 from memu.memorize.extractors.quotes import fits
 from memu.memorize.extractors.trust import UNTRUSTED, instructs_model
-from memu.memorize.llm.chunks import Chunk, Line, join_span
+from memu.memorize.llm.chunks import Chunk
 from memu.memorize.llm.figures import read_figures
 from memu.memorize.llm.grounding import overlap, ungrounded
 from memu.memorize.llm.items import Item
+from memu.memorize.llm.lines import Line, join_span
 from memu.memorize.llm.prompt import instructions
 from memu.names import fold_name
 from memu.records import MemoryType, Origin, Track
@@ -172,9 +173,11 @@ def _read_text(item: Item, document: Document, cited: Sequence[Line]) -> tuple[s
     raw = (fenced[1] if fenced else item.text).strip("\n")
     in_code = len({line.block for line in cited}) == 1 and cited[0].kind in _CODE
     if in_code and _squeeze(raw) in _squeeze("\n".join(line.text for line in cited)):
-        # The lines as the source has them: indentation is part of code.
-        lines = [line.text for line in cited if _squeeze(line.text) in _squeeze(raw)]
-        return "\n".join(lines) or raw, None, document.blocks[cited[0].block].language
+        # As the source has it: indentation and blank lines are part of code.
+        block = document.blocks[cited[0].block]
+        lines = [line for line in cited if _squeeze(line.text) in _squeeze(raw)]
+        code = block.text[lines[0].offset : lines[-1].offset + len(lines[-1].text)] if lines else raw
+        return code, None, block.language
     words = _LEAD.sub("", " ".join(_MARK.sub("", _NUMBERED.sub("", raw)).split()))
     # Elsewhere a number in front may be a day ("4. März").
     lead = _STEP.match(words) if item.type is MemoryType.SKILL else None

@@ -20,6 +20,7 @@ from memu.memorize.llm.evidence import BY_TRUST, Terms, check_items
 from memu.memorize.llm.items import Item
 from memu.memorize.llm.prompt import SCHEMA, ask_about, template_name
 from memu.memorize.llm.standing_in import share_out
+from memu.providers.protocols import ChatMessage
 from memu.providers.refusals import ContextExceeded, RequestRefused
 from memu.providers.replies import parse_items
 
@@ -120,13 +121,15 @@ class _Reading:
     async def _read(self, chunk: Chunk) -> tuple[_Outcome, ...]:
         """The chunk's outcome; those of its halves where it is too long for the model."""
         bad: ReplyError | None = None
+        asked: list[tuple[ChatMessage, ...]] = []
         for _ in range(_TRIES):
             if isinstance(self.ended, CapReached):
                 raise CapReached(str(self.ended))
             if self.ended is not None:
                 return (_Outcome(chunk=chunk, lost=str(self.ended)),)
             try:
-                return (await self._ask_once(chunk, _fault_of(bad)),)
+                asked.append(self._word(chunk, _fault_of(bad)))
+                return (await self._ask_once(chunk, asked[-1]),)
             except ReplyError as error:
                 bad = error
             except ContextExceeded as error:
@@ -142,18 +145,22 @@ class _Reading:
             except ProviderError as error:
                 self.ended = error
                 return (_Outcome(chunk=chunk, lost=str(error)),)
+        for messages in asked:
+            await self.ask.reject(messages, template=template_name())
         dropped = bad.dropped if isinstance(bad, _Worthless) else {}
         return (_Outcome(chunk=chunk, lost=str(bad), dropped=dropped),)
 
-    async def _ask_once(self, chunk: Chunk, fault: str) -> _Outcome:
+    def _word(self, chunk: Chunk, fault: str) -> tuple[ChatMessage, ...]:
+        return ask_about(
+            self.document, self.path, chunk, self.terms.names, teaches=self.terms.teaches, fault=fault
+        )
+
+    async def _ask_once(self, chunk: Chunk, messages: tuple[ChatMessage, ...]) -> _Outcome:
         """What a reply is worth.
 
         Raises:
             ReplyError: it cannot be used.
         """
-        messages = ask_about(
-            self.document, self.path, chunk, self.terms.names, teaches=self.terms.teaches, fault=fault
-        )
         text = await self.ask(messages, template=template_name(), schema=SCHEMA)
         parsed = parse_items(text, Item)
         checked = check_items(parsed.items, self.document, self.path, chunk, self.terms)

@@ -21,7 +21,7 @@ _WIDE = re.compile(r"(?:((?:19|20)\d\d)\s*年)?\s*(\d{1,2})\s*月(?:\s*(\d{1,2})
 _DAY = r"(\d{1,2})(?:st|nd|rd|th|º)?"
 _DAYS = rf"(?:{_DAY}\.?\s*(?:[-–/]|to|bis|al?|and|und|y)\s*)?{_DAY}"
 _YEAR = r"(?:,?\s*(?:of\s+|del?\s+)?((?:19|20)\d\d))?"
-_NUMBER = re.compile(r"(?<![A-Za-z_\u00c0-\u024f\d])\d+(?:[.,:'’\u00a0\u202f]\d+)*")
+_NUMBER = re.compile(r"(?<![A-Za-z_\u00c0-\u024f\d])(?<!\d[.,:'’])\d+(?:[.,:'’\u00a0\u202f]\d+)*")
 _ANY_NUMBER = re.compile(r"\d+(?:[.,:'’\u00a0\u202f]\d+)*")
 _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?")
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+")
@@ -73,7 +73,7 @@ def strange_figures(text: str, known: Figures) -> Iterator[str]:
     bare = text
     for mention in _find_dates(text):
         if not any(_holds(known, day) for day in mention.readings):
-            yield mention.text.strip()
+            yield mention.text.strip(" .,")
         blank = " " * (mention.end - mention.start)
         bare = bare[: mention.start] + blank + bare[mention.end :]
     for match in _NUMBER.finditer(bare):
