@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memu.records import Kind, LineSpan
 
-__all__ = ["Block", "BlockKind", "Document", "Reader", "Source"]
+__all__ = ["Block", "BlockKind", "Document", "Reader", "Row", "Source"]
 
 
 class BlockKind(StrEnum):
@@ -41,6 +41,14 @@ class Source:
     text: str
 
 
+class Row(NamedTuple):
+    """From the character ``start`` on, a block's text is from the raw lines ``first`` to ``last``."""
+
+    start: int
+    first: int
+    last: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """A piece of a document.
@@ -57,6 +65,8 @@ class Block:
     speaker, role, time: of a chat or meeting turn; role is "user", "assistant", "system", "tool" or "".
     place: where it stands when there are no lines (page, sheet, cell, timestamp).
     level: of a log line: "error", "warning", "info", "debug" or "".
+    rows: which of the lines each part of the text is from, in order; empty where that is not known. They go with
+        the text: ``retold`` gives another one.
     """
 
     kind: BlockKind
@@ -72,6 +82,21 @@ class Block:
     time: datetime | None = None
     place: str | None = None
     level: str = ""
+    rows: tuple[Row, ...] = ()
+
+    def retold(self, text: str) -> Block:
+        """The block with this text; what is known of its rows stands while nothing but the text's end differs."""
+        if text == self.text:
+            return self
+        return replace(self, text=text, rows=self.rows if text and self.text.startswith(text) else ())
+
+    def moved(self, place: Callable[[LineSpan], LineSpan]) -> Block:
+        """The block at the lines that ``place`` makes of its own."""
+        if self.lines is None:
+            return self
+        spans = ((row.start, place(LineSpan(row.first, row.last))) for row in self.rows)
+        rows = tuple(Row(start, span.start, span.end) for start, span in spans)
+        return replace(self, lines=place(self.lines), rows=rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +135,7 @@ class Document:
             links=tuple(map(change, self.links)),
             blocks=tuple(
                 replace(
-                    block,
-                    text=change(block.text),
+                    block.retold(change(block.text)),
                     heading=tuple(map(change, block.heading)),
                     parent=maybe(block.parent),
                     speaker=maybe(block.speaker),

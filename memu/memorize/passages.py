@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memu.ingest.document import Block, BlockKind, Document
+from memu.memorize.extractors.quotes import locate
 from memu.memorize.sentences import Slice, cut_pieces, measure, split_lines, split_sentences
 from memu.records import LineSpan, Passage
 
@@ -144,7 +145,7 @@ def _to_passage(
         heading=heading,
         kind=document.kind,
         language=language,
-        lines=_span([piece.block.lines for piece in group]),
+        lines=_span([locate(piece.block, piece.part.start, piece.part.end) for piece in group]),
         place=first.place,
         happened_at=time,
     )

@@ -109,12 +109,17 @@ def _settle(block: Block, total: int, counts: Counter[str]) -> tuple[Block, ...]
         block.parent,
         block.speaker,
     ):
+        rows = block.rows if lines == block.lines else ()
         block = replace(
-            block, text=text, lines=lines, heading=heading, parent=parent or None, speaker=speaker or None
+            replace(block, rows=rows).retold(text),
+            lines=lines,
+            heading=heading,
+            parent=parent or None,
+            speaker=speaker or None,
         )
     if len(text) <= LIMIT:
         return (block,)
-    return tuple(replace(block, text=part) for part in split_long(text))
+    return tuple(replace(block, text=part, rows=()) for part in split_long(text))
 
 
 @overload

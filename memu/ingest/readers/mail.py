@@ -96,12 +96,10 @@ def _read_part(text: str, part: email.message.Message, damage: Counter[str], *, 
     if not is_html:
         return read_plain_blocks(run)
     blocks = read_html_blocks("\n".join(line.text for line in run), damage)
-    return [replace(block, lines=_put_back(block.lines, run)) for block in blocks]
+    return [block.moved(lambda lines: _put_back(lines, run)) for block in blocks] if run else blocks
 
 
-def _put_back(lines: LineSpan | None, run: list[NumberedLine]) -> LineSpan | None:
-    if lines is None or not run:
-        return lines
+def _put_back(lines: LineSpan, run: list[NumberedLine]) -> LineSpan:
     first, last = run[min(lines.start, len(run)) - 1], run[min(lines.end, len(run)) - 1]
     return LineSpan(first.first, last.last)
 

@@ -180,13 +180,11 @@ class _Walk:
         self._emit(template, keep(number_lines(token.content.split("\n"), _first(token) + fenced)))
 
     def _take_html(self, token: Token) -> None:
+        above = _first(token) - 1
         for block in read_html_blocks(token.content, self.damage):
             kind = BlockKind.PARAGRAPH if block.kind is BlockKind.HEADING else block.kind
-            lines = block.lines and LineSpan(
-                block.lines.start + _first(token) - 1, block.lines.end + _first(token) - 1
-            )
-            template = self._template(kind)
-            self.blocks.append(replace(block, kind=kind, lines=lines, heading=template.heading))
+            placed = block.moved(lambda span: LineSpan(span.start + above, span.end + above))
+            self.blocks.append(replace(placed, kind=kind, heading=self._template(kind).heading))
 
 
 def _first(token: Token) -> int:

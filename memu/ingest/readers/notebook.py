@@ -78,12 +78,15 @@ def _read_text(run: Sequence[NumberedLine], headings: tuple[str, ...], damage: C
     found, _ = read_markdown_blocks(text, damage)
     placed: list[Block] = []
     for block in found:
-        lines = block.lines or LineSpan(1, len(run))
-        first, last = run[lines.start - 1], run[min(lines.end, len(run)) - 1]
+        known = block if block.lines else replace(block, lines=LineSpan(1, len(run)))
         above = () if block.kind is BlockKind.HEADING and block.depth == 1 else headings
         own = block.heading or above
-        placed.append(replace(block, lines=LineSpan(first.first, last.last), heading=own))
+        placed.append(replace(known.moved(lambda lines: _put_back(lines, run)), heading=own))
     return placed
+
+
+def _put_back(lines: LineSpan, run: Sequence[NumberedLine]) -> LineSpan:
+    return LineSpan(run[lines.start - 1].first, run[min(lines.end, len(run)) - 1].last)
 
 
 def _number_cell(value: Json | None, index: LineIndex) -> list[NumberedLine]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memu.ingest.document import Block
+from memu.ingest.document import Block, Row
 from memu.records import LineSpan
 
 __all__ = [
@@ -45,10 +45,11 @@ class NumberedLine:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text of at most ``LIMIT`` characters and its raw lines."""
+    """Text of at most ``LIMIT`` characters, its raw lines, and where each of several begins in it."""
 
     text: str
     lines: LineSpan
+    rows: tuple[Row, ...] = ()
 
 
 class LineIndex:
@@ -102,7 +103,7 @@ def dedent(run: Sequence[NumberedLine]) -> list[NumberedLine]:
 
 def spread(template: Block, pieces: Iterable[Piece]) -> list[Block]:
     """One block like ``template`` for each piece."""
-    return [replace(template, text=piece.text, lines=piece.lines) for piece in pieces]
+    return [replace(template, text=piece.text, lines=piece.lines, rows=piece.rows) for piece in pieces]
 
 
 def split_long(text: str, limit: int = LIMIT) -> list[str]:
@@ -144,7 +145,13 @@ def _gather(run: Sequence[NumberedLine], joint: str) -> Iterator[Piece]:
 
 
 def _join(run: Sequence[NumberedLine], joint: str) -> Piece:
-    return Piece(joint.join(line.text for line in run), LineSpan(run[0].first, run[-1].last))
+    rows: list[Row] = []
+    if len(run) > 1:
+        start = 0
+        for line in run:
+            rows.append(Row(start, line.first, line.last))
+            start += len(line.text) + len(joint)
+    return Piece(joint.join(line.text for line in run), LineSpan(run[0].first, run[-1].last), tuple(rows))
 
 
 def _cut_point(text: str, start: int, limit: int) -> int:

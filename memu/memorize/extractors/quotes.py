@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from operator import attrgetter
 
 from memu.ingest.document import Block, BlockKind
 from memu.memorize.candidate import MAX_CHARS, MAX_WORDS, BlockForm, Candidate
@@ -23,7 +25,8 @@ __all__ = [
     "shape_like",
 ]
 
-# In these, a line of ``text`` is a line of the source; elsewhere (JSON, captions) it may not be.
+_START = attrgetter("start")
+# In these, a line of ``text`` is a line of the source; elsewhere (chats, captions) it may not be.
 _LINE_TRUE = frozenset(
     {
         BlockKind.PARAGRAPH,
@@ -36,13 +39,18 @@ _LINE_TRUE = frozenset(
         BlockKind.LOG_LINE,
         BlockKind.ROW,
         BlockKind.TABLE,
+        BlockKind.DATA,
     }
 )
 
 
 def locate(block: Block, start: int, end: int) -> LineSpan | None:
-    """The lines of ``block.text[start:end]``: exact where the text's lines are the source's, else the block's."""
+    """The lines of ``block.text[start:end]``: exact where its reader or its line breaks tell, else the block's."""
     span = block.lines
+    if span is not None and block.rows:
+        first = bisect_right(block.rows, start, key=_START) - 1
+        last = bisect_right(block.rows, max(start, end - 1), key=_START) - 1
+        return LineSpan(block.rows[max(0, first)].first, block.rows[max(0, last)].last)
     if span is None or block.kind not in _LINE_TRUE:
         return span
     extra = (span.end - span.start) - block.text.count("\n")

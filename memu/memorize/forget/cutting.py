@@ -81,8 +81,7 @@ def cut_document(document: Document, path: str, forgotten: Forgotten) -> Documen
         links=tuple(link for link in document.links if cut(link) == link),
         blocks=tuple(
             replace(
-                block,
-                text=cut(block.text),
+                block.retold(cut(block.text)),
                 heading=tuple(map(cut, block.heading)),
                 parent=None if block.parent is None else cut(block.parent),
             )
