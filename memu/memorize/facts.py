@@ -61,7 +61,8 @@ def facts_of(document: Document, path: str) -> dict[str, JSON]:
     return {
         "kind": document.kind.value,
         "title": title,
-        "titled": document.titled,
+        # A title of nothing but marks names nothing.
+        "titled": document.titled and bool(title),
         "category": document.category,
         "tags": list(document.tags),
         "headings": [plain_title(block.text)[:_MAX_LENGTH] for block in headings],

@@ -13,6 +13,7 @@ import pytest
 
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.assign.assignment import assign
+from memu.memorize.assign.naming import GENERAL
 from memu.memorize.assign.records import AssignCandidate, AssignedPage, Assignment, AssignSource
 from memu.memorize.assign.stop_phrases import is_stop_phrase
 from memu.memorize.facts import facts_of
@@ -285,3 +286,35 @@ def test_real_decision_records_give_pages_that_a_person_would_choose() -> None:
         {page.name: len({entry_id.rpartition("#")[0] for entry_id in page.entry_ids}) for page in pages}
     )
     assert min(sizes.values()) >= 2
+
+
+MARKS = ("[redacted:github-token]", "[redacted:password]", "[forgotten]")
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize(
+    "form", ["{mark}", "Key {mark}", "{mark} key", "**{mark}**", "[{mark}](https://a.example)"]
+)
+def test_marks_are_no_words_of_a_name(mark: str, form: str) -> None:
+    """What stands for something taken out names no page: in titles, headings, tags, categories and hints."""
+    title = form.format(mark=mark)
+    words = ("redacted", "github", "token", "password", "forgotten")
+    for more in ({}, {"heading": title}, {"tags": (title,)}, {"category": title}):
+        sources = [make_source(f"{name}.md", title, **more) for name in ("one", "two", "three", "four")]
+        names = set(name_pages(*sources).values())
+        assert not any(word in name.casefold() for name in names for word in words), names
+    dated = [make_source(f"{day}.md", f"2024-03-0{day} {title}") for day in range(1, 6)]
+    assert not any(word in name.casefold() for name in name_pages(*dated).values() for word in words)
+    skill = make_entry("one.md", track=Track.SKILL, page_hint=title)
+    (page,) = assign([make_source("one.md", title)], [skill]).pages
+    assert page.name in ("Key", "key", GENERAL)
+    hinted = make_entry("one.md", page_hint=title)
+    assert not any(word in page.name for page in assign([make_source("one.md")], [hinted]).pages for word in words)
+
+
+def test_a_title_of_several_that_share_more_than_a_mark_still_names_their_page() -> None:
+    names = name_pages(
+        make_source("a.md", "Harbour key [redacted:github-token]"),
+        make_source("b.md", "Harbour key [redacted:password] of 2024"),
+    )
+    assert set(names.values()) == {"Harbour key"}

@@ -55,7 +55,7 @@ def name_procedure(candidate: AssignCandidate, source: AssignSource) -> str:
     about = title if facts.titled and not is_stop_phrase(title) else nearest_folder(source.path)
     if about is None and not is_stop_phrase(title):
         about = title
-    return f"{without_numbers(about)}: {name}" if about else name or GENERAL
+    return ": ".join(filter(None, (without_numbers(about or ""), name))) or GENERAL
 
 
 def _label_of(facts: Facts) -> str | None:

@@ -19,6 +19,8 @@ _LETTER = rf"[^\W_{_UNSPACED}]"
 _WORD = re.compile(rf"[{_UNSPACED}]|{_LETTER}+(?:[.'’]{_LETTER}+)*(?:\+\+|[+#](?!\w))?")
 _UNSPACED_CHAR = re.compile(f"[{_UNSPACED}]")
 
+# What memu itself put in the place of a secret, or of what was forgotten, is no word of a title.
+_MARK = re.compile(r"\[redacted:[a-z0-9-]{1,32}\]|\[forgotten\]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s[^()]*)?\)")
 _WIKILINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 _MARKUP = re.compile(r"`+|\*{1,3}(?=\S)|(?<=\S)\*{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
@@ -51,12 +53,13 @@ def split_words(text: str) -> Sequence[Word]:
 
 @lru_cache(maxsize=65536)
 def plain_title(title: str) -> str:
-    """A title without Markdown's marks, links' targets and a mail's "Re:", white space made single spaces.
+    """A title without Markdown's marks, links' targets, a mail's "Re:" and the marks that stand for what was taken
+    out, white space made single spaces.
 
-    >>> plain_title("Re: Using `terraform` [here](x.md)")
-    'Using terraform here'
+    >>> plain_title("Re: Using `terraform` [here](x.md)"), plain_title("Key [redacted:github-token]")
+    ('Using terraform here', 'Key')
     """
-    text = unicodedata.normalize("NFC", title)
+    text = _MARK.sub(" ", unicodedata.normalize("NFC", title))
     text = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", text))
     text = _REPLY.sub("", _MARKUP.sub("", text))
     return " ".join(text.split())
