@@ -1,4 +1,4 @@
-"""F37, P4: what a model says of names, numbers, dates and quotes must stand in its sources, in several languages."""
+"""F37, P4: names, numbers, dates and quotes that a model writes must stand in its sources, in four languages."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ pytestmark = pytest.mark.unit
         ("The key of Atlas is [redacted:api-key].", "atlas: something else"),
         ("The errors are ERR_4091 and E11.", "ERR_4091, e11"),
         ("Use v1.2.3 or newer.", "needs v1.2.3"),
+        ("Tests run at night.", "testing is done at night"),
         ("Everything is fine.", ""),
         ("", "anything"),
     ],
@@ -54,6 +55,7 @@ def test_the_same_said_in_other_words_is_held(text: str, source: str) -> None:
     [
         ("Anna owns the pipeline.", "Priya owns the pipeline.", "Anna"),
         ("The pipeline is owned by Anna.", "Priya owns the pipeline.", "Anna"),
+        ("Marta lleva el servidor.", "el servidor los martes", "Marta"),
         ("Anne owns the pipeline.", "Anna owns the pipeline.", "Anne"),
         ("Jenkins runs the builds.", "our builds run at night", "Jenkins"),
         ("It ended on 2026-04-03.", "it ended on 2026-03-04", "2026-04-03"),

@@ -59,15 +59,31 @@ def join_span(lines: Iterable[Line]) -> LineSpan | None:
 
 def read_lines(document: Document) -> Iterator[Line]:
     """The lines in source order; what a program wrote (tool output, long tables) by its beginning only."""
-    rows = 0
+    rows, said = 0, 0
+    turn: tuple[object, ...] = ()
     for index, block in enumerate(document.blocks):
         rows = rows + 1 if block.kind in _ROWS else 0
         if rows > _MOST_ROWS or (block.kind is BlockKind.TURN and block.role in _MACHINES):
             continue
-        yield from _lines_of(document, index, block)
+        # A long turn is several blocks.
+        same = (block.kind, block.role, block.speaker, block.time)
+        turn, said = same, (said if same == turn else 0)
+        most = _most_said(document.kind, block)
+        text = block.text if most is None else block.text[: max(0, most - said)]
+        said += len(block.text)
+        yield from _lines_of(index, block, text)
 
 
-def _lines_of(document: Document, index: int, block: Block) -> Iterator[Line]:
+def _most_said(kind: Kind, block: Block) -> int | None:
+    """How much of a turn is shown: what a model, or somebody's clipboard, wrote goes on for ever."""
+    if block.kind is not BlockKind.TURN:
+        return None
+    if block.role in _ASSISTANTS:
+        return _SAID_BY_MODEL
+    return _PASTED if kind is Kind.SESSION else None
+
+
+def _lines_of(index: int, block: Block, shown: str) -> Iterator[Line]:
     like = Line(
         text="",
         prefix=_prefix(block),
@@ -80,7 +96,7 @@ def _lines_of(document: Document, index: int, block: Block) -> Iterator[Line]:
         day=block.time.date().isoformat() if block.time else "",
     )
     first = like.lines
-    for number, (text, at, offset) in enumerate(_cut_lines(_shorten(document.kind, block))):
+    for number, (text, at, offset) in enumerate(_cut_lines(shown)):
         if block.kind in _CODE and number >= _MOST_CODE_LINES:
             return
         span = first
@@ -92,15 +108,6 @@ def _lines_of(document: Document, index: int, block: Block) -> Iterator[Line]:
         yield replace(
             like, text=text, prefix=like.prefix if begins else "", starts=begins, offset=offset, lines=span
         )
-
-
-def _shorten(kind: Kind, block: Block) -> str:
-    """What a model, or somebody's clipboard, wrote at length, by its beginning."""
-    if block.kind is not BlockKind.TURN:
-        return block.text
-    if block.role in _ASSISTANTS:
-        return block.text[:_SAID_BY_MODEL]
-    return block.text[:_PASTED] if kind is Kind.SESSION else block.text
 
 
 def _cut_lines(text: str) -> Iterator[tuple[str, int, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memu.languages import detect_language, stop_words
+from memu.languages import detect_language, stem, stop_words
 from memu.memorize.extractors.cue_words import load_phrases
 from memu.memorize.llm.figures import is_calendar_word, load_words
 
@@ -22,7 +22,7 @@ _MEASURE = re.compile(r"[\W_]*\d[\d.,:/'’-]*(?:-?[a-zäöüß%°µ]+|[KMGT]?i?
 _MARKS_NAME = re.compile(r"_(?=\w)|[@=\\]|::|\d[^\W\d_]|[^\W\d_]\d|^--?\w|^\$\w|\w\.\w|/.*/|/\.|^[./~]\S*/")
 _BREAK = re.compile(r"[.!?:。！？：\n][\s\"“”„«»'’()\[\]*_`-]*$|^[\W_]*$|[-*•]\s+$|\d[.)]\s+$")
 _ENDINGS = ("s", "es", "e", "en", "n", "er", "r", "em", "ns", "ern", "'s", "’s", "'", "’")
-_LEAST_SHARED = 4
+_LEAST_SHARED = 5
 # Endings of words that are no names: a text may choose its own nouns and verbs, it may not choose names.
 _ORDINARY = re.compile(
     r"\w{2,}(?:ing|ed|ly|tions?|sions?|ments?|ness(?:es)?|ities|ity|ances?|ences?|able|ible|ful|less|ships?|ures?"
@@ -132,8 +132,15 @@ def _is_among(word: str, words: frozenset[str]) -> bool:
 
 
 def _shares_stem(word: str, words: frozenset[str]) -> bool:
-    """Whether another word begins alike for most of its length: Deployments, deploying."""
-    return any(_shared(word, other) >= max(_LEAST_SHARED, 0.6 * min(len(word), len(other))) for other in words)
+    """Whether another word begins alike for most of its length (Deployments, deploying), or is its other form."""
+    root = stem(word, "en")
+    for other in words:
+        if _shared(word, other) >= max(_LEAST_SHARED, 0.6 * min(len(word), len(other))):
+            return True
+        # Spanish stems would take Marta for a Tuesday.
+        if other[:3] == word[:3] and stem(other, "en") == root:
+            return True
+    return False
 
 
 def _shared(one: str, other: str) -> int:
