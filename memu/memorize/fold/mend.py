@@ -11,6 +11,7 @@ from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.marks import marks_for
 from memu.memorize.fold.outline import NodeKind
 from memu.memorize.fold.patch import PageDraft, Patched
+from memu.memorize.fold.patch_earlier import said_in
 from memu.memorize.fold.patch_places import Places
 from memu.memorize.fold.patch_reading import Reading, read_draft
 from memu.memorize.fold.patch_sheet import Section, cite, drop_empty, read_sheet, write_sheet
@@ -39,7 +40,7 @@ def mend(draft: PageDraft) -> Patched:
 def close_page(reading: Reading, places: Places) -> Patched:
     """The page as it stands on ``places``, with every entry that nothing there cites put on it as it stands."""
     draft = reading.draft
-    cited = {identity for section in places.sections for block in section.blocks for identity in block.cites}
+    cited = set().union(*(said_in(section, reading.said) for section in places.sections))
     gained = [entries[0] for identity, entries in reading.said.items() if identity not in cited]
     for entry in complete_procedures(draft, gained):
         places.put_own(entry)

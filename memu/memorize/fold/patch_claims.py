@@ -12,16 +12,20 @@ from memu.memorize.fold.blocks import parse_blocks
 from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.inline import escape, escape_label, unescape
 from memu.memorize.fold.outline import NodeKind, read_outline
+from memu.memorize.fold.patch import PageDraft
+from memu.memorize.fold.patch_reading import heading_of, heading_terms, is_backed
 from memu.memorize.fold.patch_sheet import Block
 from memu.memorize.fold.patch_words import evidence_of, own_block, plain_text, quotes, terms_of
 from memu.memorize.llm.grounding import overlap, ungrounded
 from memu.memorize.sentences import count_words
 
-__all__ = ["Refused", "check_words", "find_left_out", "read_text"]
+__all__ = ["Refused", "check_words", "find_dropped", "find_left_out", "read_heading", "read_text", "shape_like"]
 
-LEAST_SAID = 0.5
-_BULLET_WORDS = 60
+_LEAST_SAID = 0.5
+_BULLET_WORDS, _HEADING_CHARS = 60, 80
 _SHOWN = 4
+_RESERVED = re.compile(r"\s*earlier\b", re.IGNORECASE)
+_BEFORE_TITLE = re.compile(r"^[#\s]+")
 _FOOTNOTE = re.compile(r"\[\^")
 _NAMED = re.compile(r"[\[(]\s*[eb]\d+(?:\s*[,;]\s*[eb]\d+)*\s*[\])]")
 _TARGET = re.compile(r"\]\(\s*<?([^)\s>]+)|(https?://[^\s)\]>\"']+)")
@@ -97,7 +101,41 @@ def find_left_out(entry: PageEntry, block: Block) -> str | None:
     text = plain_text(block)
     if missing := ungrounded(unescape(entry.text), [text]):
         return _list(missing)
-    return "most of its words" if overlap(unescape(entry.text), [text]) < LEAST_SAID else None
+    return "most of its words" if overlap(unescape(entry.text), [text]) < _LEAST_SAID else None
+
+
+def find_dropped(old: Block, block: Block) -> str | None:
+    """What a block does not say of the one whose place it takes, None where it says enough of it."""
+    if old.kind is NodeKind.FENCE:
+        return None if old.text == block.text else "code"
+    before, after = plain_text(old), plain_text(block)
+    if missing := ungrounded(before, [after]):
+        return _list(missing)
+    return "most of the words" if overlap(before, [after]) < _LEAST_SAID else None
+
+
+def shape_like(old: Block, block: Block) -> Block:
+    """A block in the form of the one whose place it takes; steps keep their numbers.
+
+    Raises:
+        Refused: one of them is code and the other is not.
+    """
+    if (old.kind is NodeKind.FENCE) is not (block.kind is NodeKind.FENCE):
+        raise Refused("code stays as it is, and words stay words")
+    if old.kind is NodeKind.STEP or (old.kind is NodeKind.BULLET and block.kind is not NodeKind.PARAGRAPH):
+        return replace(block, kind=old.kind, number=old.number, depth=old.depth)
+    return block
+
+
+def read_heading(section: str, draft: PageDraft) -> str:
+    """A section's heading as the page may have it, "" for that of the source: all its words are somebody's, or
+    general."""
+    title = " ".join(_BEFORE_TITLE.sub("", section).split())
+    if not title or len(title) > _HEADING_CHARS or "[^" in title or _RESERVED.match(title):
+        return ""
+    if instructs_model(title) or not is_backed(title, heading_terms(draft)):
+        return ""
+    return heading_of(title)
 
 
 def _read_fence(lead: str, code: str, cited: Sequence[PageEntry]) -> Block:

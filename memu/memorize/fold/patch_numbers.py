@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from memu.memorize.fold.entries import PageEntry
-from memu.memorize.fold.patch_reading import EARLIER, Reading
+from memu.memorize.fold.patch_earlier import is_earlier
+from memu.memorize.fold.patch_reading import Reading
 from memu.memorize.fold.patch_sheet import Block
 from memu.memorize.fold.patch_words import plain_text, terms_of
 from memu.providers.prices import estimate_tokens
@@ -40,7 +41,7 @@ def number_page(reading: Reading, tokens: int) -> Numbers:
     places = [
         (at, index)
         for at, section in enumerate(reading.sections)
-        if not EARLIER.fullmatch(section.heading)
+        if not is_earlier(section)
         for index, block in enumerate(section.blocks)
         if not reading.open.keys() & set(block.cites)
     ]

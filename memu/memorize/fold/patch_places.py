@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from memu.memorize.assign.words import plain_title
 from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.outline import NodeKind
-from memu.memorize.fold.patch_reading import EARLIER, Reading, heading_of
+from memu.memorize.fold.patch_earlier import earlier_heading, is_earlier
+from memu.memorize.fold.patch_reading import Reading, heading_of
 from memu.memorize.fold.patch_sheet import Block, Section
 from memu.memorize.fold.patch_words import own_block
 from memu.names import fold_name
@@ -55,17 +56,15 @@ class Places:
         at = self._part_of(entry, self._home_of(entry))
         self._insert(at, self._place_in(self.sections[at].blocks, entry), block)
 
-    def put_earlier(self, block: Block, day: str) -> None:
-        """A superseded block at the end of the page, under the day that it was last said."""
-        heading = f"Earlier ({day})"
+    def put_earlier(self, block: Block, entries: Sequence[PageEntry]) -> None:
+        """A superseded block of these entries at the end of the page, the latest day first."""
+        heading = earlier_heading(entries)
         at = next((at for at, section in enumerate(self.sections) if section.heading == heading), None)
         if at is None:
-            later = [
-                at
-                for at, section in enumerate(self.sections)
-                if (found := EARLIER.fullmatch(section.heading)) and found[1] < day
-            ]
-            at = later[0] if later else len(self.sections)
+            at = next(
+                (at for at, each in enumerate(self.sections) if is_earlier(each) and each.heading < heading),
+                len(self.sections),
+            )
             self.sections.insert(at, Section(level=_SOURCE_LEVEL, heading=heading))
         section = self.sections[at]
         self.sections[at] = replace(section, blocks=(*section.blocks, replace(block, depth=0)))
@@ -136,14 +135,14 @@ class Places:
     def _open(self, section: Section) -> int:
         """A new section at the end, in front of what is superseded."""
         at = len(self.sections)
-        while at and EARLIER.fullmatch(self.sections[at - 1].heading):
+        while at and is_earlier(self.sections[at - 1]):
             at -= 1
         self.sections.insert(at, section)
         return at
 
     def _find(self, wanted: Callable[[Section], bool]) -> int | None:
         for at, section in enumerate(self.sections):
-            if section.level and wanted(section) and not EARLIER.fullmatch(section.heading):
+            if section.level and wanted(section) and not is_earlier(section):
                 return at
         return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from memu.memorize.fold.forms import format_heading
 from memu.memorize.fold.inline import unescape
 from memu.memorize.fold.marks import marks_for
 from memu.memorize.fold.patch import PageDraft
+from memu.memorize.fold.patch_earlier import is_earlier, keep_earlier, said_in
 from memu.memorize.fold.patch_sheet import Block, Section, cite, drop_empty, read_sheet
 from memu.memorize.fold.patch_words import (
     evidence_of,
@@ -24,14 +24,10 @@ from memu.memorize.fold.patch_words import (
     relabels,
 )
 from memu.memorize.fold.render import name_sources
-from memu.memorize.llm.grounding import overlap, ungrounded
+from memu.memorize.llm.grounding import ungrounded
 from memu.names import fold_name
 
-__all__ = ["EARLIER", "Reading", "heading_of", "heading_terms", "is_backed", "is_superseded", "read_draft"]
-
-# The heading of what was superseded, with the day that its last source names.
-EARLIER = re.compile(r"Earlier \((\d{4}-\d{2}-\d{2})\)")
-_LEAST_SHARED = 0.3
+__all__ = ["Reading", "heading_of", "heading_terms", "is_backed", "read_draft"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,27 +88,21 @@ def read_draft(draft: PageDraft) -> Reading:
     sheet = read_sheet(draft.content)
     lost = any(cited not in known for section in sheet for block in section.blocks for cited in block.cites)
     kept = tuple(
-        replace(section, blocks=tuple(_keep(block, known, said) for block in section.blocks)) for section in sheet
+        keep_earlier(section, known, said)
+        if is_earlier(section)
+        else replace(section, blocks=tuple(_keep(block, known, said) for block in section.blocks))
+        for section in sheet
     )
-    whole = {cited for section in kept for block in section.blocks if block.text for cited in block.cites}
+    stays = (replace(each, blocks=tuple(block for block in each.blocks if block.text)) for each in kept)
+    whole = set().union(*(said_in(section, said) for section in stays))
     opened: dict[str, frozenset[str]] = {}
     sections = tuple(_fall_back(section, whole, said, opened) for section in kept)
-    sections = _restore(sections, said)
     sections = _back_headings(drop_empty(sections), draft, said)
-    cited = {identity for section in sections for block in section.blocks for identity in block.cites}
+    cited = set().union(*(said_in(section, said) for section in sections))
     gained = tuple(entries[0] for identity, entries in said.items() if identity not in cited)
     marks = marks_for(said)
     stands = not lost and sections == cite(sheet, known) and all(marks[known[mark]] == mark for mark in known)
     return Reading(draft=draft, sections=sections, said=said, gained=gained, open=opened, lost=lost, stands=stands)
-
-
-def is_superseded(block: Sequence[PageEntry], by: PageEntry) -> bool:
-    """Whether ``by`` is dated after all that a block rests on, and speaks of the same things."""
-    dates = [entry.happened_at for entry in block]
-    if by.happened_at is None or any(date is None or date >= by.happened_at for date in dates):
-        return False
-    said = "\n".join(entry.text for entry in block)
-    return max(overlap(by.text, [said]), overlap(said, [by.text])) >= _LEAST_SHARED
 
 
 def _read_marks(draft: PageDraft) -> dict[str, str]:
@@ -163,35 +153,6 @@ def _in_place(mine: Block, old: Block) -> Block:
     return replace(mine, number=old.number, depth=old.depth) if mine.kind is old.kind else mine
 
 
-def _restore(sections: Sequence[Section], said: Mapping[str, tuple[PageEntry, ...]]) -> tuple[Section, ...]:
-    """Without superseded blocks that nothing newer on the page supersedes: their entries count as gained again."""
-    current = {
-        identity
-        for section in sections
-        if not EARLIER.fullmatch(section.heading)
-        for block in section.blocks
-        for identity in block.cites
-    }
-    newer = [entry for identity, entries in said.items() if identity in current for entry in entries]
-    kept: list[Section] = []
-    for section in sections:
-        if EARLIER.fullmatch(section.heading):
-            blocks = [block for block in section.blocks if _is_earlier(block, section, newer, said)]
-            section = replace(section, blocks=tuple(blocks))
-        kept.append(section)
-    return tuple(kept)
-
-
-def _is_earlier(
-    block: Block, section: Section, newer: Sequence[PageEntry], said: Mapping[str, tuple[PageEntry, ...]]
-) -> bool:
-    entries = [entry for identity in block.cites for entry in said[identity]]
-    days = [entry.happened_at.date().isoformat() for entry in entries if entry.happened_at]
-    return f"Earlier ({max(days, default='')})" == section.heading and any(
-        is_superseded(entries, entry) for entry in newer
-    )
-
-
 def _back_headings(
     sections: Sequence[Section], draft: PageDraft, said: Mapping[str, tuple[PageEntry, ...]]
 ) -> tuple[Section, ...]:
@@ -201,7 +162,7 @@ def _back_headings(
     kept: list[Section] = []
     for index, section in enumerate(sections):
         below = [*section.blocks, *(block for later in sections[index + 1 :] for block in later.blocks)]
-        is_ours = section.level == 0 or EARLIER.fullmatch(section.heading)
+        is_ours = section.level == 0 or is_earlier(section)
         if not is_ours and not is_backed(section.heading, backed):
             first = said[below[0].cites[0]][0]
             section = replace(section, heading=heading_of(titles[first.source_key]))

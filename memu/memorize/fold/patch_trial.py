@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from memu.memorize.extractors.trust import instructs_model
 from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.mend import close_page
 from memu.memorize.fold.operations import Operation
 from memu.memorize.fold.outline import NodeKind
 from memu.memorize.fold.patch import PageDraft, Patched
-from memu.memorize.fold.patch_claims import LEAST_SAID, Refused, check_words, find_left_out, read_text
+from memu.memorize.fold.patch_claims import (
+    Refused,
+    check_words,
+    find_dropped,
+    find_left_out,
+    read_heading,
+    read_text,
+    shape_like,
+)
+from memu.memorize.fold.patch_earlier import is_superseded
 from memu.memorize.fold.patch_numbers import Numbers, number_page
 from memu.memorize.fold.patch_places import Places
-from memu.memorize.fold.patch_reading import (
-    Reading,
-    heading_of,
-    heading_terms,
-    is_backed,
-    is_superseded,
-    read_draft,
-)
+from memu.memorize.fold.patch_reading import Reading, read_draft
 from memu.memorize.fold.patch_sheet import Block
-from memu.memorize.fold.patch_words import evidence_of, plain_text, terms_of
-from memu.memorize.llm.grounding import overlap, ungrounded
+from memu.memorize.fold.patch_words import evidence_of, terms_of
 
 __all__ = ["PROMPT_TOKENS", "Verdict", "apply", "try_operations"]
 
 PROMPT_TOKENS = 6000
 """About how many tokens of a page and of what is new are shown to a model at once."""
 _MOST_MOVED = 0.3
-_HEADING_CHARS, _DESCRIPTION_CHARS = 80, 200
-_RESERVED = re.compile(r"\s*earlier\b", re.IGNORECASE)
-_BEFORE_TITLE = re.compile(r"^[#\s]+")
+_DESCRIPTION_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +72,15 @@ def try_operations(reading: Reading, numbers: Numbers, operations: Iterable[Oper
 class _Trial:
     """What has been accepted so far.
 
-    changed: name → the block that stands in its place. moved: name → the block as it was, superseded.
+    changed: name → the block that stands in its place. moved: name → the block as it was, and
+    the identities that supersede it.
     added: heading ("" for the source's own) and block with its first source. said: identities.
     """
 
     reading: Reading
     numbers: Numbers
     changed: dict[str, Block] = field(default_factory=dict)
-    moved: dict[str, Block] = field(default_factory=dict)
+    moved: dict[str, tuple[Block, tuple[str, ...]]] = field(default_factory=dict)
     added: list[tuple[str, Block, PageEntry]] = field(default_factory=list)
     said: set[str] = field(default_factory=set)
     description: tuple[str, tuple[str, ...]] | None = None
@@ -126,9 +124,9 @@ class _Trial:
                 places.put_under(heading, block, entry)
             else:
                 places.put_by(block, entry)
-        for block in self.moved.values():
-            days = [entry.happened_at for entry in self.reading.entries_of(block) if entry.happened_at]
-            places.put_earlier(block, max(days).date().isoformat())
+        for block, newer in self.moved.values():
+            superseded = replace(block, cites=(*block.cites, *newer))
+            places.put_earlier(superseded, self.reading.entries_of(block))
         patched = close_page(self.reading, places)
         if self.description is None:
             return patched
@@ -142,7 +140,7 @@ class _Trial:
         block = self._read(operation.text, cited, new)
         self._say(new)
         first = min(new, key=lambda entry: entry.place_key)
-        self.added.append((self._heading(operation.section), block, first))
+        self.added.append((read_heading(operation.section, self.reading.draft), block, first))
 
     def _replace(self, operation: Operation) -> None:
         old = self._block(operation.block)
@@ -150,16 +148,15 @@ class _Trial:
             raise Refused("this block was changed already")
         own, cited = self.reading.entries_of(old), self._cited(operation.cites, may_be_empty=True)
         new = self._new_of(operation.cites)
-        block = _shape_like(old, self._read(operation.text, (*own, *cited), new))
-        left_out = _dropped(old, block)
+        block = shape_like(old, self._read(operation.text, (*own, *cited), new))
+        left_out = find_dropped(old, block)
         if not left_out:
             cites = dict.fromkeys([*old.cites, *(entry.identity for entry in cited)])
             self.changed[operation.block] = replace(block, cites=tuple(cites))
-        elif new and any(is_superseded(own, entry) for entry in new):
+        elif newer := tuple(entry.identity for entry in new if is_superseded(own, entry)):
             self._check_room()
-            block = _shape_like(old, self._read(operation.text, new, new))
-            self.changed[operation.block] = block
-            self.moved[operation.block] = old
+            self.changed[operation.block] = shape_like(old, self._read(operation.text, new, new))
+            self.moved[operation.block] = old, newer
         else:
             raise Refused(f"it leaves out {left_out} of the block, and no newer entry says otherwise")
         self._say(new)
@@ -174,7 +171,7 @@ class _Trial:
         if not is_superseded(self.reading.entries_of(old), newer):
             raise Refused(f"{operation.by} is not dated after it, or speaks of other things")
         self._check_room()
-        self.moved[operation.block] = old
+        self.moved[operation.block] = old, (newer.identity,)
 
     def _join(self, operation: Operation) -> None:
         block = self.changed.get(operation.block) or self._block(operation.block)
@@ -230,15 +227,6 @@ class _Trial:
             raise Refused("this block was superseded already")
         return self.reading.sections[place[0]].blocks[place[1]]
 
-    def _heading(self, section: str) -> str:
-        """A section's heading as the page may have it, "" for that of the source."""
-        title = " ".join(_BEFORE_TITLE.sub("", section).split())
-        if not title or len(title) > _HEADING_CHARS or "[^" in title or _RESERVED.match(title):
-            return ""
-        if instructs_model(title) or not is_backed(title, heading_terms(self.reading.draft)):
-            return ""
-        return heading_of(title)
-
     def _check_room(self) -> None:
         most = max(1, int(_MOST_MOVED * len(self.numbers.blocks)))
         if len(self.moved) >= most:
@@ -249,26 +237,3 @@ class _Trial:
 
     def _name_of(self, entry: PageEntry) -> str:
         return next(name for name, each in self.numbers.entries.items() if each == entry)
-
-
-def _shape_like(old: Block, block: Block) -> Block:
-    """A block in the form of the one whose place it takes; steps keep their numbers.
-
-    Raises:
-        Refused: one of them is code and the other is not.
-    """
-    if (old.kind is NodeKind.FENCE) is not (block.kind is NodeKind.FENCE):
-        raise Refused("code stays as it is, and words stay words")
-    if old.kind is NodeKind.STEP or (old.kind is NodeKind.BULLET and block.kind is not NodeKind.PARAGRAPH):
-        return replace(block, kind=old.kind, number=old.number, depth=old.depth)
-    return block
-
-
-def _dropped(old: Block, block: Block) -> str | None:
-    """What a block does not say of the one whose place it takes."""
-    if old.kind is NodeKind.FENCE:
-        return None if old.text == block.text else "code"
-    before, after = plain_text(old), plain_text(block)
-    if missing := ungrounded(before, [after]):
-        return ", ".join(missing[:4])
-    return "most of the words" if overlap(before, [after]) < LEAST_SAID else None

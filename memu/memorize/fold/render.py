@@ -25,11 +25,18 @@ _ITEMS = frozenset({BlockForm.BULLET, BlockForm.STEP})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """A page's new content, the mark that cites each entry (by entry id), and a description for lists."""
+    """A page's new content, the mark that cites each entry (by entry id), and a description for lists.
+
+    described_by: the entries that a model's description rests on; None where it is counted from rows.
+    written: (plain text, heading) of each block in a model's words. counts: what a patch came to.
+    """
 
     content: str = ""
     marks: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
+    described_by: tuple[str, ...] | None = None
+    written: tuple[tuple[str, str], ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 def render_page(track: Track, entries: Sequence[PageEntry]) -> Rendered:
