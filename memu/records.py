@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -380,7 +380,11 @@ class ExportReport:
 class SyncReport:
     """What one sync did, as the ``--json`` of the command line gives it.
 
-    waiting: files left for the next sync because the cap of calls was reached.
+    waiting: files left for the next sync because a cap was reached.
+    failed: files that failed, those that a model read only in part among them.
+    unpatched: pages folded without the model that should have written them, and why.
+    dropped: what a model said that its source does not back, by reason.
+    usage: what was asked of models and encoders, in all and ``by_step``.
     """
 
     workspace: str
@@ -393,7 +397,10 @@ class SyncReport:
     failed: tuple[FileProblem, ...] = ()
     waiting: tuple[str, ...] = ()
     pages: PageChanges = PageChanges()
+    unpatched: tuple[FileProblem, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
     usage: Usage = Usage()
+    by_step: Mapping[str, Usage] = field(default_factory=dict)
     vectors_missing: int = 0
     redactions: Mapping[str, int] = field(default_factory=dict)
     degraded: str | None = None
@@ -422,6 +429,10 @@ class SyncReport:
             "pages": self.pages.to_dict(),
             "calls": self.usage.calls,
             "tokens": {"prompt": self.usage.prompt_tokens, "completion": self.usage.completion_tokens},
+            "cost": self.usage.cost,
+            "by_step": {step: asdict(usage) for step, usage in self.by_step.items()},
+            "unpatched": [problem.to_dict() for problem in self.unpatched],
+            "dropped": dict(self.dropped),
             "vectors_missing": self.vectors_missing,
             "redactions": dict(self.redactions),
             "degraded": self.degraded,

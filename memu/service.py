@@ -19,14 +19,17 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import BaseModel
 from sqlalchemy.engine import URL
 
+from memu.assembly import choose_chat_models, choose_extractor, default_store
 from memu.carrier import Carrier, Change, Workflows
-from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, RootError, StoreError
+from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, StoreError
 from memu.export.private import ensure_private
 from memu.ingest.paths import read_source
-from memu.memorize.extractors.extractive import ExtractiveExtractor
 from memu.memorize.extractors.protocol import Extractor
 from memu.providers.choice import choose_encoder
-from memu.providers.protocols import Encoder
+from memu.providers.endpoint import require_local
+from memu.providers.meter import Meter
+from memu.providers.models import ChatModels
+from memu.providers.protocols import ChatModel, Encoder
 from memu.records import (
     ExportReport,
     ForgetReceipt,
@@ -43,7 +46,7 @@ from memu.records import (
 )
 from memu.retrieve.lookup import Lookup
 from memu.retrieve.states import ask
-from memu.settings import STORE_FOLDER, Settings, WorkspaceScope, conditions_of, locate_store, scope_of, store_path
+from memu.settings import STORE_FOLDER, Settings, WorkspaceScope, conditions_of, scope_of
 from memu.storage.database import Database
 from memu.storage.engine import store_path as database_path
 from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
@@ -67,6 +70,7 @@ class MemoryService:
         database: Database,
         encoder: Encoder | None,
         extractor: Extractor,
+        models: ChatModels | None,
         settings: Settings,
         out: Path | None,
         scope_model: type[BaseModel],
@@ -77,6 +81,7 @@ class MemoryService:
         self._database = database
         self._encoder = encoder
         self._extractor = extractor
+        self._models = models
         self._settings = settings
         self._out = out
         self._scope_model = scope_model
@@ -102,6 +107,7 @@ class MemoryService:
         out: Path | str | None = None,
         encoder: Encoder | str | None = "auto",
         extractor: Extractor | None = None,
+        models: ChatModels | ChatModel | str | None = "auto",
         workflows: Mapping[str, Change] | None = None,
         interceptors: Sequence[Interceptor] = (),
         runner: Runner | None = None,
@@ -117,7 +123,10 @@ class MemoryService:
             out: where exported trees go; by default ``.memu`` in the synced folder.
             encoder: an encoder of your own, "auto" (``MEMU_EMBED_MODEL``'s endpoint, else the embedded one), the
                 path of an ONNX file, or None (or "none") for words only.
-            extractor: what turns documents into entries; by default the extractive one, which needs no model.
+            models: the chat models that read sources and write pages: "auto" (those of the settings, none without
+                ``MEMU_CHAT_MODEL``), one of your own for all steps or one for each, or None for none.
+            extractor: what turns documents into entries; by default a model's where there is one, else the
+                extractive one, which needs none.
             workflows: workflow name → a function that gives a changed one, such as
                 ``{"memorize": lambda w: w.replacing("extract", my_step)}``.
             interceptors: told of every step of every workflow, outermost first.
@@ -130,13 +139,18 @@ class MemoryService:
             StoreError: the store cannot be opened.
         """
         settings = settings or Settings.load()
-        url = db or settings.db or _default_store(Path(folder) if folder is not None else None)
+        url = db or settings.db or default_store(Path(folder) if folder is not None else None)
         chosen = settings.encoder if encoder == "auto" else encoder
         place = out if out is not None else settings.out
+        if settings.local_only:
+            require_local(settings.endpoints())
+        database = Database.open(url)
+        asked = choose_chat_models(models, settings, database)
         return cls(
-            database=Database.open(url),
+            database=database,
             encoder=choose_encoder(chosen, settings.embed_endpoint()) if isinstance(chosen, str) else chosen,
-            extractor=extractor or ExtractiveExtractor(),
+            extractor=extractor or choose_extractor(asked, settings),
+            models=asked,
             settings=settings,
             out=Path(place) if place is not None else None,
             scope_model=scope_model or WorkspaceScope,
@@ -160,6 +174,8 @@ class MemoryService:
         self._closed = True
         if self._encoder is not None:
             await self._encoder.close()
+        if self._models is not None:
+            await self._models.close()
         await asyncio.to_thread(self._database.close)
 
     async def memorize_workspace(
@@ -171,7 +187,9 @@ class MemoryService:
         allow_empty: bool = False,
         wait: bool = False,
         retry_failed: bool = False,
+        synthesize: bool = False,
         max_calls: int | None = None,
+        max_cost: float | None = None,
     ) -> SyncReport:
         """Sync a folder: remember what is new, forget what is gone, settle and export the pages.
 
@@ -181,7 +199,9 @@ class MemoryService:
             allow_empty: accept that a folder whose sources are stored has become empty.
             wait: wait for another sync of the same folder instead of raising BusyError.
             retry_failed: try failed files again now, not when they are due.
-            max_calls: stop asking models and encoders after so many calls; the next sync goes on.
+            synthesize: have a model write an overview above the lists of pages.
+            max_calls: stop asking models and encoders after so many calls; max_cost: before more than so many USD
+                are spent, by the prices that the settings name. The next sync goes on.
 
         Raises:
             RootError: the folder is missing, unreadable, suddenly empty, or overlaps another workspace.
@@ -195,7 +215,8 @@ class MemoryService:
             name=name,
             allow_empty=allow_empty,
             retry_failed=retry_failed,
-            max_calls=max_calls,
+            synthesize=synthesize,
+            meter=Meter(max_calls=max_calls, max_cost=max_cost),
         )
         return await self._sync(state, wait=wait)
 
@@ -331,7 +352,7 @@ class MemoryService:
         workspace = await self._find_workspace(scope, reference)
         async with self._database.lock(_lock_name(scope, workspace.root)):
             await self._database.write(lambda session: remove_workspace(session.within(scope), workspace.id))
-            await FoldPages(self._database, self._carrier, self._settings.concurrency).fold(scope)
+            await FoldPages(self._database, self._carrier, self._settings.concurrency).fold(scope, Meter())
         await self._export(scope, Path(workspace.root))
 
     async def forget(
@@ -413,6 +434,7 @@ class MemoryService:
                 database=self._database,
                 extractor=self._extractor,
                 encoder=self._encoder,
+                models=self._models,
                 carry=self._carrier,
                 export=self._export,
                 outputs=(self._out,) if self._out else (),
@@ -527,7 +549,10 @@ class MemoryService:
 
     def _scope(self, user: Mapping[str, Any] | None) -> Scope:
         self._require_open()
-        return scope_of(self._scope_model, user)
+        scope = scope_of(self._scope_model, user)
+        if self._settings.local_only_scopes and self._settings.is_local_only(scope, self._scope_model):
+            require_local(self._settings.endpoints())
+        return scope
 
     async def _scopes(self, where: Mapping[str, Any] | None, *, across: bool) -> tuple[Scope, ...]:
         self._require_open()
@@ -551,18 +576,6 @@ class MemoryService:
         except ReadError:
             return None
         return redact(text, path=path).text.encode("utf-8")
-
-
-def _default_store(folder: Path | None) -> str | URL:
-    if folder is None:
-        return URL.create("sqlite", database=str(locate_store(Path.cwd())))
-    root = folder.expanduser().resolve()
-    if root.is_file():
-        raise RootError(f"{folder} is a file; give the folder that holds it. Nothing was changed.")
-    if not root.is_dir():
-        raise RootError(f"{folder}: there is no such folder; nothing was changed.")
-    ensure_private(root / STORE_FOLDER)
-    return URL.create("sqlite", database=str(store_path(root)))
 
 
 def _private_folder(url: URL) -> Path | None:

@@ -81,7 +81,9 @@ class MemoryService:
         allow_empty: bool = False,
         wait: bool = False,
         retry_failed: bool = False,
+        synthesize: bool = False,
         max_calls: int | None = None,
+        max_cost: float | None = None,
     ) -> SyncReport:
         """See :meth:`memu.MemoryService.memorize_workspace`."""
         return self._run(
@@ -92,7 +94,9 @@ class MemoryService:
                 allow_empty=allow_empty,
                 wait=wait,
                 retry_failed=retry_failed,
+                synthesize=synthesize,
                 max_calls=max_calls,
+                max_cost=max_cost,
             )
         )
 

@@ -28,12 +28,13 @@ class Common:
     user: Mapping[str, str]
     as_json: bool
     quiet: bool
+    local_only: bool
 
     def open_service(self, folder: Path | None = None, interceptors: Sequence[Interceptor] = ()) -> MemoryService:
         """The service on the store that these options, the environment or the folder name."""
         from memu import MemoryService, Settings
 
-        settings = Settings.load(db=self.db, out=self.out)
+        settings = Settings.load(db=self.db, out=self.out, local_only=self.local_only or None)
         for notice in settings.notices():
             self.notice(notice)
         return MemoryService.open(
@@ -72,6 +73,7 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
         callback=_read_user,
         help="Whose memory (user_id=… or agent_id=…); may be given again.",
     )
+    @click.option("--local-only", is_flag=True, help="Refuse every model that is not on this machine.")
     @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
     @click.option("--quiet", "-q", is_flag=True, help="No notices and no progress.")
     @functools.wraps(command)

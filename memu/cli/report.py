@@ -20,8 +20,12 @@ def describe_sync(report: SyncReport) -> Iterator[Line]:
     yield from _pages(report)
     yield from _problems("skipped", _of_the_user(report.skipped), "yellow")
     yield from _problems("failed", report.failed, "red")
+    yield from _problems("folded without the model", report.unpatched, "yellow")
     if report.waiting:
-        yield f"{len(report.waiting)} files wait for the next sync: the cap of calls was reached", "yellow"
+        yield f"{len(report.waiting)} files wait for the next sync: the cap was reached", "yellow"
+    if report.dropped:
+        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(report.dropped.items()))
+        yield f"the model said {sum(report.dropped.values())} things that its sources do not: {reasons}", "dim"
     if report.redactions:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(report.redactions.items()))
         count = sum(report.redactions.values())
@@ -77,7 +81,8 @@ def _sources(report: SyncReport) -> str:
 
 def _cost(report: SyncReport) -> str:
     tokens = report.usage.prompt_tokens + report.usage.completion_tokens
-    return f" ({report.usage.calls} model calls, {tokens} tokens)" if tokens else ""
+    spent = f", {report.usage.cost:.4f} USD" if report.usage.cost else ""
+    return f" ({report.usage.calls} model calls, {tokens} tokens{spent})" if tokens else ""
 
 
 def _pages(report: SyncReport) -> Iterator[Line]:

@@ -56,6 +56,8 @@ def describe_status(one: WorkspaceStatus) -> Iterator[Line]:
         yield f"  last good sync: {_ended(one.last_good_run) if one.last_good_run else 'never'}", "yellow"
     if usage := _usage(one.usage):
         yield f"  it asked for: {usage}", "dim"
+    for step, spent in sorted(one.last_run.usage.items() if one.last_run else ()):
+        yield f"    {step}: {_usage(spent)}", "dim"
     for tree in one.trees:
         yield f"  pages in {tree.tree}: {_TREES[tree.state].format(tree=tree)}", _tree_style(tree)
     if one.queued or one.vectors_missing:
@@ -88,7 +90,8 @@ def _usage(usage: Usage) -> str:
     tokens = usage.prompt_tokens + usage.completion_tokens
     counts = {"calls": usage.calls, "texts encoded": usage.texts, "tokens": tokens}
     counts["calls that were not answered"] = usage.unanswered
-    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    told = [f"{count} {what}" for what, count in counts.items() if count]
+    return ", ".join([*told, f"{usage.cost:.4f} USD"] if usage.cost else told)
 
 
 def _tree_style(tree: TreeStatus) -> str:

@@ -29,6 +29,13 @@ PARTIAL = 1
     metavar="N",
     help="Ask models and encoders at most N times; the next sync goes on.",
 )
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0),
+    metavar="USD",
+    help="Spend at most so much on models whose prices are set; the next sync goes on.",
+)
+@click.option("--synthesize", is_flag=True, help="Have a model write an overview above the lists of pages.")
 @click.option("--dry-run", is_flag=True, help="Say what a sync would do, and write nothing.")
 @common_options
 def memorize_workspace(folder: Path, dry_run: bool, common: Common, **how: Any) -> int:

@@ -155,7 +155,9 @@ class Doctor:
 
 def _usage(status: WorkspaceStatus) -> Usage:
     counts = status.last_run.counts if status.last_run else {}
+    spent = status.last_run.usage.values() if status.last_run else ()
     return Usage(
+        cost=sum(each.cost for each in spent),
         calls=counts.get("calls", 0),
         texts=counts.get("texts", 0),
         prompt_tokens=counts.get("prompt_tokens", 0),

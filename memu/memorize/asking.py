@@ -1,13 +1,21 @@
-"""How a step asks a chat model: whoever is asked remembers replies, counts what they cost and keeps to the caps."""
+"""How a step asks a chat model: what it answers is remembered until it is used up, and kept within the caps."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from memu.providers.protocols import ChatMessage
+from memu.errors import ProviderError, ReplyError
+from memu.providers.meter import Meter
+from memu.providers.protocols import ChatMessage, ChatModel
+from memu.providers.refusals import RequestRefused
+from memu.records import Scope, Usage
+from memu.storage.database import Database
+from memu.storage.session import Session
 
-__all__ = ["Ask"]
+__all__ = ["Ask", "Asker", "hash_prompt"]
 
 
 class Ask(Protocol):
@@ -25,3 +33,89 @@ class Ask(Protocol):
             ReplyError: the reply is cut off, empty or a refusal.
             ProviderError: the model does not answer. CapReached: no more calls may be made in this run.
         """
+
+    async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
+        """Forget the reply to these messages: it is of no use, and is to be asked for anew another time."""
+
+
+class Asker:
+    """An ``Ask`` for one source (``resource_id``) or page (``file_id``) of a scope.
+
+    A reply is stored as soon as it is there, and dropped by whoever commits what was made of it; it goes with its
+    source or page. ``prompts`` are the hashes of what was asked, in order.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        scope: Scope,
+        model: ChatModel,
+        meter: Meter,
+        step: str,
+        *,
+        resource_id: str | None = None,
+        file_id: str | None = None,
+    ) -> None:
+        self._database = database
+        self._scope = scope
+        self._model = model
+        self._meter = meter
+        self._step = step
+        self._resource_id = resource_id
+        self._file_id = file_id
+        self.prompts: list[str] = []
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._model.name
+
+    async def __call__(
+        self, messages: Sequence[ChatMessage], *, template: str, schema: Mapping[str, Any] | None = None
+    ) -> str:
+        """See :class:`Ask`."""
+        key = hash_prompt(template, self._model.name, messages)
+        self.prompts.append(key)
+        kept = await self._database.read(lambda session: session.within(self._scope).replies.get(key))
+        if kept is not None:
+            return kept
+        text = await self._ask(messages, schema)
+
+        def keep(session: Session) -> None:
+            repository = session.within(self._scope)
+            repository.replies.keep(key, text, resource_id=self._resource_id, file_id=self._file_id)
+
+        await self._database.write(keep)
+        return text
+
+    async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
+        """See :class:`Ask`."""
+        key = hash_prompt(template, self._model.name, messages)
+        await self._database.write(lambda session: session.within(self._scope).replies.drop(key))
+
+    async def _ask(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None) -> str:
+        if (reason := self._meter.outage(self._model.name)) is not None:
+            raise ProviderError(reason)
+        self._meter.reserve(self._model.foresee_cost(messages))
+        # Settled whatever happens, a cancelled call included: it may have been paid for.
+        usage = Usage(unanswered=1)
+        try:
+            reply = await self._model.reply(messages, schema=schema)
+            usage = reply.usage
+        except ReplyError as error:
+            usage = error.usage or Usage()
+            raise
+        except RequestRefused:
+            raise
+        except ProviderError as error:
+            self._meter.note_outage(self._model.name, str(error))
+            raise
+        finally:
+            self._meter.settle(self._step, usage)
+        return reply.text
+
+
+def hash_prompt(template: str, model: str, messages: Sequence[ChatMessage]) -> str:
+    """What makes two prompts the same: version, model and every character, as hexadecimal SHA-256."""
+    told = [template, model, [[each.role, each.content] for each in messages]]
+    return hashlib.sha256(json.dumps(told).encode("utf-8")).hexdigest()

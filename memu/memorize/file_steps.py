@@ -18,7 +18,6 @@ from memu.ingest.marks import OWN_EXPORT, is_own_export
 from memu.ingest.paths import read_source
 from memu.languages import NO_LANGUAGE
 from memu.memorize.candidate import Candidate
-from memu.memorize.extractors.protocol import Extractor
 from memu.memorize.file_survey import nanoseconds
 from memu.memorize.source_rows import entry_passage, index_passages, store_source
 from memu.memorize.states import MemorizeState, Outcome
@@ -30,7 +29,7 @@ from memu.tokens import detect_language, text_key
 if TYPE_CHECKING:
     from memu.memorize.facts import JSON
 
-__all__ = ["Commit", "Extract", "Parse", "Read", "redact_text"]
+__all__ = ["Commit", "Parse", "Read", "redact_text"]
 
 _HEAD_CHARACTERS = 8000
 _LANGUAGE_SAMPLE = 6000
@@ -110,19 +109,6 @@ class Parse:
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
-    """Find what is worth remembering."""
-
-    extractor: Extractor
-
-    async def __call__(self, state: MemorizeState) -> MemorizeState:
-        if state.document is None:
-            return state
-        extraction = await self.extractor.extract(state.document, state.file.path)
-        return replace(state, candidates=extraction.candidates)
-
-
-@dataclass(frozen=True, slots=True)
 class Commit:
     """Replace the source's rows in one transaction; its words are searchable from then on."""
 
@@ -137,11 +123,21 @@ class Commit:
         )
 
         def work(session: Session) -> None:
-            store_source(session.within(state.scope), wanted, entries, passages, entry_passages)
+            repository = session.within(state.scope)
+            known = repository.resources.by_path(state.workspace_id, state.file.path) if state.lost else None
+            tried = replace(wanted, attempts=known.attempts + 1 if known else 1) if state.lost else wanted
+            stored = store_source(repository, tried, entries, passages, entry_passages)
+            if not state.lost:
+                # What the model answered is used up; of a file that it left in part, the rest is asked for later.
+                repository.replies.drop_for_resource(stored.id)
 
         await self.database.write(work)
         outcome = Outcome(
-            path=state.file.path, state=wanted.state, reason=wanted.reason, redactions=state.redactions
+            path=state.file.path,
+            state=wanted.state,
+            reason=wanted.reason,
+            redactions=state.redactions,
+            dropped=state.dropped,
         )
         return replace(state, outcome=outcome)
 
@@ -168,8 +164,8 @@ def _to_resource(state: MemorizeState) -> Resource:
         content_hash=state.content_hash,
         size=state.file.size,
         mtime_ns=state.file.mtime_ns,
-        state=State.SKIPPED if state.skipped else State.DONE,
-        reason=state.skipped,
+        state=_state_of(state),
+        reason=state.skipped or _losses(state),
         seen_ns=nanoseconds(state.began),
         tried_at=state.began,
         redactions=state.redactions,
@@ -181,8 +177,29 @@ def _to_resource(state: MemorizeState) -> Resource:
         caption=caption(document),
         language=state.language,
         happened_at=document.happened_at,
-        facts=facts_of(document, state.file.path) | _mark_fact(state),
+        facts=facts_of(document, state.file.path) | _mark_fact(state) | _model_facts(state),
     )
+
+
+def _state_of(state: MemorizeState) -> State:
+    if state.skipped:
+        return State.SKIPPED
+    if not state.lost:
+        return State.DONE
+    return State.FAILED if len(state.lost) >= state.chunks else State.PARTIAL
+
+
+def _losses(state: MemorizeState) -> str | None:
+    """What the model did not give, each reason once."""
+    if not state.lost:
+        return None
+    share = "nothing" if len(state.lost) >= state.chunks else f"{len(state.lost)} of {state.chunks} parts not"
+    return f"{share} read by the model, quotes stand in: {' '.join(dict.fromkeys(state.lost))}"
+
+
+def _model_facts(state: MemorizeState) -> dict[str, JSON]:
+    read_by: dict[str, JSON] = {"read_by": state.read_by} if state.read_by else {}
+    return read_by | ({"untrusted": True} if state.untrusted else {})
 
 
 def _mark_fact(state: MemorizeState) -> dict[str, JSON]:

@@ -38,7 +38,7 @@ class ScanFolder:
         project = await asyncio.to_thread(read_project_file, state.folder)
         rules = ScanRules(project_ignore=project.ignore, outputs=self.outputs, max_size=self.max_size)
         found = await asyncio.to_thread(scan, state.folder, rules)
-        return replace(state, began=began, scan=_narrow(found, state.only))
+        return replace(state, began=began, scan=_narrow(found, state.only), untrusted=project.untrusted)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,18 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from memu.errors import BusyError, ConfigurationError, MemuError, ReadError, StoreError
+from memu.errors import BusyError, CapReached, ConfigurationError, MemuError, ReadError, StoreError
+from memu.ingest.ignore import IgnoreRules, parse_rules
 from memu.ingest.paths import hash_source
 from memu.ingest.scan import FoundFile
 from memu.memorize.file_survey import nanoseconds, work_of
 from memu.memorize.settlement import new_resource
 from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, Outcome, SyncState
+from memu.providers.meter import Meter
 from memu.records import (
     ExportReport,
+    FileProblem,
     PageChanges,
     Scope,
     State,
-    Usage,
     Workspace,
 )
 from memu.storage.database import Database
@@ -57,21 +59,14 @@ class MemorizeFiles:
 
     async def __call__(self, state: SyncState) -> SyncState:
         assert state.diff is not None
-        spent = Usage()
+        untrusted = IgnoreRules(tuple(parse_rules(state.untrusted, "untrusted")))
 
         async def one(file: FoundFile) -> Outcome:
-            nonlocal spent
-            if state.max_calls is not None and spent.calls >= state.max_calls:
-                return Outcome(path=file.path, state=State.PENDING, reason="the cap of calls was reached")
-            outcome = await self._memorize(state, file)
-            spent += outcome.usage
-            return outcome
+            return await self._memorize(state, file, untrusted=untrusted.covers(file.path))
 
-        files = work_of(state.diff)
-        outcomes = await _each(files, self.concurrency, one)
-        return replace(state, outcomes=outcomes, usage=spent)
+        return replace(state, outcomes=await _each(work_of(state.diff), self.concurrency, one))
 
-    async def _memorize(self, state: SyncState, file: FoundFile) -> Outcome:
+    async def _memorize(self, state: SyncState, file: FoundFile, *, untrusted: bool) -> Outcome:
         workspace, began = state.workspace, state.began
         assert workspace is not None
         assert began is not None
@@ -79,9 +74,18 @@ class MemorizeFiles:
             done = await self.carry(
                 "memorize",
                 MemorizeState(
-                    scope=state.scope, workspace_id=workspace.id, root=state.folder, file=file, began=began
+                    scope=state.scope,
+                    workspace_id=workspace.id,
+                    root=state.folder,
+                    file=file,
+                    began=began,
+                    untrusted=untrusted,
+                    offered=state.offered,
+                    meter=state.meter,
                 ),
             )
+        except CapReached as cap:
+            return Outcome(path=file.path, state=State.PENDING, reason=str(cap))
         except (StoreError, BusyError, ConfigurationError):
             raise
         except Exception as error:  # noqa: BLE001
@@ -143,15 +147,19 @@ class FoldPages:
     concurrency: int
 
     async def __call__(self, state: SyncState) -> SyncState:
-        return replace(state, pages=await self.fold(state.scope))
+        folded = await self.fold(state.scope, state.meter)
+        unpatched = tuple(
+            FileProblem(path=_name_of(page), reason=page.failed) for page in folded if page.failed is not None
+        )
+        return replace(state, pages=_gather_changes(folded), unpatched=unpatched)
 
-    async def fold(self, scope: Scope) -> PageChanges:
-        """Fold everything that is queued in a scope."""
+    async def fold(self, scope: Scope, meter: Meter) -> tuple[FoldState, ...]:
+        """Fold everything that is queued in a scope; how each page ended."""
         queued = await self.database.read(lambda session: session.within(scope).queue.list())
-        return _gather_changes(await _each(queued, self.concurrency, partial(self._fold, scope)))
+        return await _each(queued, self.concurrency, partial(self._fold, scope, meter))
 
-    async def _fold(self, scope: Scope, queued: QueuedPage) -> FoldState:
-        state = FoldState(scope=scope, file_id=queued.file_id, ticket=queued.ticket)
+    async def _fold(self, scope: Scope, meter: Meter, queued: QueuedPage) -> FoldState:
+        state = FoldState(scope=scope, file_id=queued.file_id, ticket=queued.ticket, meter=meter)
         for _ in range(_FOLD_TRIES):
             done = await self.carry("fold", state)
             if done.saved:
@@ -167,9 +175,8 @@ class EmbedScope:
     carry: Carry
 
     async def __call__(self, state: SyncState) -> SyncState:
-        left = None if state.max_calls is None else max(0, state.max_calls - state.usage.calls)
-        done = await self.carry("embed", EmbedState(scope=state.scope, max_calls=left))
-        return replace(state, usage=state.usage + done.usage, vectors_missing=done.missing, degraded=done.degraded)
+        done = await self.carry("embed", EmbedState(scope=state.scope, meter=state.meter))
+        return replace(state, vectors_missing=done.missing, degraded=done.degraded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,5 +230,10 @@ def _gather_changes(folded: Sequence[FoldState]) -> PageChanges:
     names: dict[str, list[str]] = {"created": [], "changed": [], "removed": []}
     for state in folded:
         if state.change and state.page:
-            names[state.change].append(f"{state.page.track.value}/{state.name or state.page.name}")
+            names[state.change].append(_name_of(state))
     return PageChanges(**{change: tuple(sorted(listed)) for change, listed in names.items()})
+
+
+def _name_of(state: FoldState) -> str:
+    """The page as ``track/name``."""
+    return f"{state.page.track.value}/{state.name or state.page.name}" if state.page else state.name

@@ -9,16 +9,20 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSource
 from memu.memorize.states import AssignState, FoldState
 from memu.names import choose_display_name
-from memu.records import Passage, RecallEntry, RecallFileEntry, Resource, Track
+from memu.records import Passage, RecallEntry, RecallFile, RecallFileEntry, Resource
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 from memu.storage.session import Session
 
-__all__ = ["ApplyAssignment", "LoadCandidates", "LoadPage", "SavePage", "check_page", "render", "settle_pages"]
+if TYPE_CHECKING:
+    from memu.memorize.fold.render import Rendered
+
+__all__ = ["ApplyAssignment", "LoadCandidates", "LoadPage", "SavePage", "check_page", "settle_pages"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +146,14 @@ class LoadPage:
 
         def work(session: Session) -> FoldState:
             repository = session.within(state.scope)
-            spellings = [link.spelling for link in repository.pages.entries_of(state.file_id)]
+            links = repository.pages.entries_of(state.file_id)
+            spellings = [link.spelling for link in links]
             page = repository.pages.get(state.file_id)
             return replace(
                 state,
                 page=page,
                 name=choose_display_name(filter(None, spellings)) if any(spellings) else page.name if page else "",
+                marks={link.entry_id: link.mark for link in links},
                 entries=tuple(
                     PageEntry.of(found.entry, found.resource, found.workspace.name or found.workspace.root)
                     for found in repository.entries.of_page(state.file_id)
@@ -155,14 +161,6 @@ class LoadPage:
             )
 
         return await self.database.read(work)
-
-
-async def render(state: FoldState) -> FoldState:
-    """Render the page whole from its entries, in their own words."""
-    from memu.memorize.fold.render import render_page
-
-    track = state.page.track if state.page else Track.MEMORY
-    return replace(state, rendered=await asyncio.to_thread(render_page, track, state.entries))
 
 
 async def check_page(state: FoldState) -> FoldState:
@@ -198,22 +196,46 @@ def _save(repository: Repository, state: FoldState) -> tuple[bool, str | None]:
     page, rendered = state.page, state.rendered
     assert rendered is not None
     stands = {link.entry_id for link in repository.pages.entries_of(state.file_id)}
-    if page is None or stands != set(rendered.marks):
+    rests_on = {entry.id for entry in state.entries}
+    if page is None or stands != rests_on:
         # Gone, or what it rests on changed since it was loaded: nothing to save, or to be folded again.
         return page is None, None
-    if not rendered.marks:
+    if not rests_on:
         repository.pages.remove(page.id)
         return True, "removed" if page.content else None
-    wanted = replace(page, name=state.name, description=rendered.description, content=rendered.content)
+    wanted = replace(
+        page,
+        name=state.name,
+        description=rendered.description,
+        described_by=rendered.described_by,
+        content=rendered.content,
+    )
     if not repository.pages.save(wanted, page.version):
         return False, None
-    repository.pages.set_marks(page.id, rendered.marks)
-    repository.passages.replace_for_page(page.id, [_page_passage(wanted.track, wanted.name, wanted.description)])
-    repository.queue.remove(page.id, state.ticket)
+    repository.pages.set_marks(page.id, {**dict.fromkeys(rests_on, ""), **rendered.marks})
+    repository.passages.replace_for_page(page.id, _page_passages(wanted, rendered))
+    if state.prompts:
+        version = repository.pages.get(page.id)
+        repository.patches.add(
+            page.id,
+            version.version if version else page.version,
+            prompt_hash=state.prompts[0],
+            model=state.model,
+            counts=rendered.counts,
+        )
+    if not state.waiting:
+        repository.replies.drop_for_page(page.id)
+        repository.queue.remove(page.id, state.ticket)
     if not page.content:
         return True, "created"
     return True, "changed" if (page.content, page.name) != (wanted.content, wanted.name) else None
 
 
-def _page_passage(track: Track, name: str, description: str) -> Passage:
-    return Passage(id="", ordinal=0, header=name, text=description, heading="", track=track)
+def _page_passages(page: RecallFile, rendered: Rendered) -> list[Passage]:
+    """What the page is called, and each block that is in a model's words: quotes are found as entries."""
+    named = Passage(id="", ordinal=0, header=page.name, text=page.description, heading="", track=page.track)
+    blocks = [
+        Passage(id="", ordinal=ordinal, header=page.name, text=text, heading=heading, track=page.track)
+        for ordinal, (text, heading) in enumerate(rendered.written, 1)
+    ]
+    return [named, *blocks]

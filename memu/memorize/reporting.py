@@ -28,7 +28,7 @@ class WriteReport:
         assert workspace is not None
         rows = await self.database.read(
             lambda session: session.within(state.scope).resources.in_state(
-                workspace.id, State.SKIPPED, State.FAILED
+                workspace.id, State.SKIPPED, State.FAILED, State.PARTIAL
             )
         )
         report = _to_report(state, rows, self.encoder, self.extractor)
@@ -50,13 +50,16 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
     assert workspace is not None
     added, modified = _added_and_modified(state)
     redactions: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
     for outcome in state.outcomes:
         redactions.update(outcome.redactions)
+        dropped.update(outcome.dropped)
     problems = {
         wanted: [FileProblem(path=row.path, reason=row.reason or "") for row in rows if row.state is wanted]
-        for wanted in (State.SKIPPED, State.FAILED)
+        for wanted in (State.SKIPPED, State.FAILED, State.PARTIAL)
     }
-    failed = {problem.path: problem for problem in (*scanned.unlistable, *problems[State.FAILED])}
+    undone = (*scanned.unlistable, *problems[State.FAILED], *problems[State.PARTIAL])
+    failed = {problem.path: problem for problem in undone}
     skipped = {problem.path: problem for problem in (*scanned.skipped, *problems[State.SKIPPED])}
     return SyncReport(
         workspace=workspace.name or workspace.root,
@@ -69,7 +72,10 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
         failed=tuple(failed[path] for path in sorted(failed)),
         waiting=tuple(outcome.path for outcome in state.outcomes if outcome.state is State.PENDING),
         pages=state.pages,
-        usage=state.usage,
+        unpatched=state.unpatched,
+        dropped=dict(dropped),
+        usage=state.meter.usage,
+        by_step=state.meter.by_step,
         vectors_missing=state.vectors_missing,
         redactions=dict(redactions),
         degraded=state.degraded,
@@ -118,7 +124,10 @@ def _ended(run: SyncRun, report: SyncReport) -> SyncRun:
         "pages_created": len(report.pages.created),
         "pages_changed": len(report.pages.changed),
         "pages_removed": len(report.pages.removed),
+        "unpatched": len(report.unpatched),
+        "dropped": sum(report.dropped.values()),
     }
+    whole = report.ok and not report.waiting
     return replace(
-        run, state="done" if report.ok and not report.waiting else "partial", counts=counts, failed=report.failed
+        run, state="done" if whole else "partial", counts=counts, failed=report.failed, usage=report.by_step
     )

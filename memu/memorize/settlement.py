@@ -95,7 +95,7 @@ def new_resource(workspace_id: str, file: FoundFile) -> Resource:
 
 def _mark_pending(repository: Repository, workspace_id: str, file: FoundFile) -> None:
     known = repository.resources.by_path(workspace_id, file.path) or new_resource(workspace_id, file)
-    if known.state is not State.FAILED:
+    if known.state not in (State.FAILED, State.PARTIAL):
         repository.resources.save(replace(known, state=State.PENDING, reason=None))
 
 

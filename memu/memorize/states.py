@@ -14,15 +14,16 @@ from memu.ingest.scan import FoundFile, Scan
 from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSource
 from memu.memorize.candidate import Candidate
 from memu.memorize.forget.forgotten import Forgotten
+from memu.providers.meter import Meter
 from memu.records import (
     ExportReport,
+    FileProblem,
     PageChanges,
     Passage,
     RecallFile,
     Scope,
     State,
     SyncReport,
-    Usage,
     Workspace,
 )
 
@@ -35,13 +36,13 @@ __all__ = ["AssignState", "EmbedState", "FoldState", "MemorizeState", "Outcome",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How one file ended in this sync."""
+    """How one file ended in this sync. ``dropped``: what a model said that its source does not back, by reason."""
 
     path: str
     state: State
     reason: str | None = None
     redactions: Mapping[str, int] = field(default_factory=dict)
-    usage: Usage = Usage()
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,10 @@ class SyncState:
     only: a stored path; the sync looks at this file or folder and leaves the rest alone.
     removals: whether files that are gone are forgotten.
     retry_failed: whether failed files are tried again before they are due.
-    max_calls: how many model and encoder calls may be made; what is left is done by the next sync.
+    meter: counts the calls of this sync and keeps it within its caps; what is left is done by the next one.
+    synthesize: whether a model is to write an overview above each list of pages.
+    offered: the names of pages that the model may put entries on.
+    unpatched: pages that were folded without the model that should have, and why.
     began: when the scan began; what it saw is not newer.
     never_read: paths whose rows of an earlier sync hold nothing that was read yet.
     """
@@ -63,16 +67,19 @@ class SyncState:
     only: str | None = None
     removals: bool = True
     retry_failed: bool = False
-    max_calls: int | None = None
+    meter: Meter = field(default_factory=Meter)
+    synthesize: bool = False
     workspace: Workspace | None = None
     run_id: str = ""
     began: datetime | None = None
     scan: Scan | None = None
+    untrusted: tuple[str, ...] = ()
     diff: Diff | None = None
     never_read: frozenset[str] = frozenset()
+    offered: tuple[str, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     pages: PageChanges = PageChanges()
-    usage: Usage = Usage()
+    unpatched: tuple[FileProblem, ...] = ()
     vectors_missing: int = 0
     degraded: str | None = None
     export: ExportReport | None = None
@@ -81,7 +88,13 @@ class SyncState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorizeState:
-    """One file on its way into the store. What it stores is a pure function of the file's bytes and path."""
+    """One file on its way into the store. What it stores is a pure function of the file's bytes and path, and of
+    what a model made of them.
+
+    untrusted: whether anybody may have written it; it teaches no skill and sets no rule then.
+    lost: why the model gave nothing for some of its ``chunks``; quotes stand in for them.
+    read_by: the model that read all of it, "" where none did.
+    """
 
     scope: Scope
     workspace_id: str
@@ -89,6 +102,8 @@ class MemorizeState:
     file: FoundFile
     began: datetime
     untrusted: bool = False
+    offered: tuple[str, ...] = ()
+    meter: Meter = field(default_factory=Meter)
     data: bytes = b""
     content_hash: str = ""
     text: str = ""
@@ -97,6 +112,10 @@ class MemorizeState:
     document: Document | None = None
     language: str | None = None
     candidates: tuple[Candidate, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+    chunks: int = 0
+    read_by: str = ""
     passages: tuple[Passage, ...] = ()
     forgotten: Forgotten = Forgotten()
     outcome: Outcome | None = None
@@ -122,27 +141,35 @@ class AssignState:
 class FoldState:
     """One queued page. ``page`` is as it was loaded: saving names its version.
 
+    marks: by which the page cites entries as it stands; "" of those that it does not cite yet.
     ticket: that by which it is taken off the queue.
     change: "created", "changed" or "removed"; None while the page stayed as it was.
+    prompts: hashes of what a model was asked for it. failed: why the model gave no use.
+    waiting: whether the page is to be folded again, with the model that could not be asked this time.
     """
 
     scope: Scope
     file_id: str
     ticket: str
+    meter: Meter = field(default_factory=Meter)
     page: RecallFile | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[PageEntry, ...] = ()
     name: str = ""
     rendered: Rendered | None = None
+    model: str = ""
+    prompts: tuple[str, ...] = ()
+    failed: str | None = None
+    waiting: bool = False
     saved: bool = False
     change: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedState:
-    """Vectors for the passages of one scope that have none; at most ``max_calls`` calls are made."""
+    """Vectors for the passages of one scope that have none; ``meter`` says how many calls may be made."""
 
     scope: Scope
-    max_calls: int | None = None
-    usage: Usage = Usage()
+    meter: Meter = field(default_factory=Meter)
     missing: int = 0
     degraded: str | None = None

@@ -31,17 +31,17 @@ def describe_workspaces(
 def _describe(
     repository: Repository, workspace: Workspace, missing: int, encoder: str | None, extractor: str
 ) -> WorkspaceStatus:
-    rows = repository.resources.in_state(workspace.id, State.FAILED, State.SKIPPED)
+    rows = repository.resources.in_state(workspace.id, State.FAILED, State.PARTIAL, State.SKIPPED)
     problems = {
         state: tuple(FileProblem(path=row.path, reason=row.reason or "") for row in rows if row.state is state)
-        for state in (State.FAILED, State.SKIPPED)
+        for state in (State.FAILED, State.PARTIAL, State.SKIPPED)
     }
     return WorkspaceStatus(
         workspace=workspace,
         last_run=repository.runs.last(workspace.id),
         last_good_run=repository.runs.last_good(workspace.id),
         sources={state.value: count for state, count in repository.resources.counts(workspace.id).items()},
-        failed=problems[State.FAILED],
+        failed=(*problems[State.FAILED], *problems[State.PARTIAL]),
         skipped=problems[State.SKIPPED],
         entries=repository.entries.count(workspace.id, shown=True),
         pages={track.value: count for track, count in repository.pages.counts().items()},

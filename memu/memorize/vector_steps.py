@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from memu.errors import EncoderMismatch, ProviderError
 from memu.memorize.states import EmbedState
+from memu.providers.meter import Meter
 from memu.providers.protocols import Encoded, Encoder
 from memu.records import Passage, Usage
 from memu.storage.database import Database
@@ -33,26 +34,22 @@ class EmbedPassages:
     async def __call__(self, state: EmbedState) -> EmbedState:
         if self.encoder is None:
             return state
-        encoder, usage, after = self.encoder, state.usage, None
+        encoder, meter, after = self.encoder, state.meter, None
         encoder_id = await self._find(encoder)
         while batch := await self._load(state, encoder_id, after):
-            if state.max_calls is not None and usage.calls >= state.max_calls:
-                return replace(state, usage=usage, degraded="stopped at the cap of calls; the next sync goes on")
             try:
-                encoded = await encoder.encode_some([passage_text(passage) for passage in batch])
+                encoded = await _encode(encoder, batch, meter)
             except ProviderError as error:
-                usage += Usage(unanswered=1)
-                return replace(state, usage=usage, degraded=str(error))
-            usage += encoded.usage
+                return replace(state, degraded=str(error))
             done = batch[: len(encoded.rows)]
             try:
                 await self._store(state, encoder, done, encoded)
             except EncoderMismatch as error:
                 # Known only by its reply: a model that changed behind its name.
-                return replace(state, usage=usage, degraded=str(error))
+                return replace(state, degraded=str(error))
             after = done[-1].id
             encoder_id = encoder_id or await self._find(encoder)
-        return replace(state, usage=usage)
+        return state
 
     async def _store(
         self, state: EmbedState, encoder: Encoder, passages: Sequence[Passage], encoded: Encoded
@@ -82,6 +79,17 @@ class EmbedPassages:
                 encoder_id, limit=_BATCH, after=after, languages=languages
             )
         )
+
+
+async def _encode(encoder: Encoder, batch: Sequence[Passage], meter: Meter) -> Encoded:
+    meter.reserve()
+    usage = Usage(unanswered=1)
+    try:
+        encoded = await encoder.encode_some([passage_text(passage) for passage in batch])
+        usage = encoded.usage
+    finally:
+        meter.settle("embed", usage)
+    return encoded
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memu.memorize.extract_step import Extract
 from memu.memorize.extractors.protocol import Extractor
-from memu.memorize.file_steps import Commit, Extract, Parse, Read, redact_text
+from memu.memorize.file_steps import Commit, Parse, Read, redact_text
 from memu.memorize.file_survey import CompareFiles, ScanFolder
 from memu.memorize.file_work import (
     AssignPages,
@@ -19,6 +20,7 @@ from memu.memorize.file_work import (
     MemorizeFiles,
 )
 from memu.memorize.forget.steps import CutForgotten, PassOverForgotten
+from memu.memorize.offer import OfferNames
 from memu.memorize.opening import OpenWorkspace
 from memu.memorize.page_steps import (
     ApplyAssignment,
@@ -26,13 +28,14 @@ from memu.memorize.page_steps import (
     LoadPage,
     SavePage,
     check_page,
-    render,
     settle_pages,
 )
+from memu.memorize.render_step import RenderPage
 from memu.memorize.reporting import WriteReport
 from memu.memorize.settlement import SettleFiles
 from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, SyncState
 from memu.memorize.vector_steps import CountMissing, EmbedPassages
+from memu.providers.models import ChatModels
 from memu.providers.protocols import Encoder
 from memu.records import ExportReport, Scope
 from memu.storage.database import Database
@@ -45,6 +48,7 @@ __all__ = ["Collaborators", "write_workflows"]
 class Collaborators:
     """What the steps work with.
 
+    models: which chat model each step asks; None where none is to be asked.
     export: publishes a scope's tree, for the workspace at a root; None where there was nothing to do.
     outputs: export trees and stores that a scan leaves out. max_file_bytes: larger files are skipped.
     """
@@ -53,6 +57,7 @@ class Collaborators:
     extractor: Extractor
     encoder: Encoder | None
     carry: Carry
+    models: ChatModels | None
     export: Callable[[Scope, Path], Awaitable[ExportReport | None]]
     outputs: tuple[Path, ...]
     max_file_bytes: int
@@ -66,7 +71,7 @@ def write_workflows(parts: Collaborators) -> dict[str, Workflow[Any]]:
 
 
 def _sync(parts: Collaborators) -> Workflow[SyncState]:
-    inputs = ("scope", "folder", "name", "allow_empty", "only", "removals", "retry_failed", "max_calls")
+    inputs = ("scope", "folder", "name", "allow_empty", "only", "removals", "retry_failed", "synthesize", "meter")
     return Workflow("sync", SyncState, inputs, [*_survey_steps(parts), *_work_steps(parts)])
 
 
@@ -79,7 +84,12 @@ def _survey_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
             ["scope", "folder", "name"],
             ["folder", "name", "workspace", "run_id"],
         ),
-        Step("scan", ScanFolder(parts.outputs, parts.max_file_bytes), ["folder", "only"], ["began", "scan"]),
+        Step(
+            "scan",
+            ScanFolder(parts.outputs, parts.max_file_bytes),
+            ["folder", "only"],
+            ["began", "scan", "untrusted"],
+        ),
         Step("pass_over", PassOverForgotten(database), ["scope", "workspace", "scan"], ["scan"]),
         Step(
             "diff",
@@ -91,6 +101,7 @@ def _survey_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
             ["diff", "never_read"],
         ),
         Step("settle", SettleFiles(database), ["scope", "workspace", "began", "scan", "diff"]),
+        Step("offer", OfferNames(database, parts.models), ["scope", "run_id", "diff"], ["offered"]),
     )
 
 
@@ -100,24 +111,24 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
         Step(
             "memorize",
             MemorizeFiles(database, carry, concurrency),
-            ["scope", "folder", "max_calls", "workspace", "began", "diff"],
-            ["outcomes", "usage"],
+            ["scope", "folder", "meter", "workspace", "began", "untrusted", "diff", "offered"],
+            ["outcomes"],
         ),
         Step("assign", AssignPages(database, carry), ["scope", "workspace"]),
-        Step("fold", FoldPages(database, carry, concurrency), ["scope"], ["pages"]),
+        Step("fold", FoldPages(database, carry, concurrency), ["scope", "meter"], ["pages", "unpatched"]),
         Step(
             "embed",
             EmbedScope(carry),
-            ["scope", "max_calls", "usage"],
-            ["usage", "vectors_missing", "degraded"],
+            ["scope", "meter"],
+            ["vectors_missing", "degraded"],
         ),
         Step("export", ExportTree(parts.export), ["scope", "folder"], ["export"]),
         Step(
             "report",
             WriteReport(database, parts.encoder, parts.extractor.name),
             [
-                *("scope", "workspace", "run_id", "scan", "diff", "never_read", "outcomes", "pages", "usage"),
-                *("vectors_missing", "degraded", "export"),
+                *("scope", "workspace", "run_id", "scan", "diff", "never_read", "outcomes", "pages", "unpatched"),
+                *("meter", "vectors_missing", "degraded", "export"),
             ],
             ["report"],
         ),
@@ -128,7 +139,7 @@ def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
     return Workflow(
         "memorize",
         MemorizeState,
-        ["scope", "workspace_id", "root", "file", "began"],
+        ["scope", "workspace_id", "root", "file", "began", "untrusted", "offered", "meter"],
         [
             Step(
                 "read", Read(parts.max_file_bytes), ["root", "file"], ["data", "content_hash", "text", "skipped"]
@@ -146,17 +157,31 @@ def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
                 ["scope", "file", "content_hash", "language", "document"],
                 ["skipped", "document", "passages", "forgotten"],
             ),
-            Step("extract", Extract(parts.extractor), ["file", "document"], ["candidates"]),
-            Step(
-                "commit",
-                Commit(parts.database),
-                [
-                    *("scope", "workspace_id", "file", "content_hash", "document", "candidates", "passages"),
-                    "forgotten",
-                ],
-                ["outcome"],
-            ),
+            *_keep_steps(parts),
         ],
+    )
+
+
+def _keep_steps(parts: Collaborators) -> tuple[Step[MemorizeState], ...]:
+    return (
+        Step(
+            "extract",
+            Extract(parts.database, parts.extractor, parts.models),
+            [
+                *("scope", "workspace_id", "file", "content_hash", "document", "untrusted", "offered"),
+                *("meter", "forgotten"),
+            ],
+            ["untrusted", "candidates", "dropped", "lost", "chunks", "read_by"],
+        ),
+        Step(
+            "commit",
+            Commit(parts.database),
+            [
+                *("scope", "workspace_id", "file", "content_hash", "document", "candidates", "passages"),
+                *("forgotten", "untrusted", "dropped", "lost", "chunks", "read_by"),
+            ],
+            ["outcome"],
+        ),
     )
 
 
@@ -187,15 +212,20 @@ def _fold(parts: Collaborators) -> Workflow[FoldState]:
     return Workflow(
         "fold",
         FoldState,
-        ["scope", "file_id", "ticket"],
+        ["scope", "file_id", "ticket", "meter"],
         [
-            Step("load", LoadPage(parts.database), ["scope", "file_id"], ["page", "name", "entries"]),
-            Step("render", render, ["page", "entries"], ["rendered"]),
+            Step("load", LoadPage(parts.database), ["scope", "file_id"], ["page", "name", "marks", "entries"]),
+            Step(
+                "render",
+                RenderPage(parts.database, parts.models),
+                ["scope", "file_id", "meter", "page", "name", "marks", "entries"],
+                ["rendered", "model", "prompts", "failed", "waiting"],
+            ),
             Step("check", check_page, ["name", "rendered"], []),
             Step(
                 "commit",
                 SavePage(parts.database),
-                ["scope", "file_id", "ticket", "page", "name", "rendered"],
+                ["scope", "file_id", "ticket", "page", "name", "rendered", "model", "prompts", "waiting"],
                 ["saved", "change"],
             ),
         ],
@@ -206,14 +236,9 @@ def _embed(parts: Collaborators) -> Workflow[EmbedState]:
     return Workflow(
         "embed",
         EmbedState,
-        ["scope", "max_calls"],
+        ["scope", "meter"],
         [
-            Step(
-                "encode",
-                EmbedPassages(parts.database, parts.encoder),
-                ["scope", "max_calls"],
-                ["usage", "degraded"],
-            ),
+            Step("encode", EmbedPassages(parts.database, parts.encoder), ["scope", "meter"], ["degraded"]),
             Step("count", CountMissing(parts.database, parts.encoder), ["scope"], ["missing"]),
         ],
     )

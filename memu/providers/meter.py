@@ -34,6 +34,7 @@ class Meter:
         self._dearest = 0.0
         self._held: list[float] = []
         self._stopped: str | None = None
+        self._outages: dict[str, str] = {}
 
     @property
     def usage(self) -> Usage:
@@ -78,6 +79,16 @@ class Meter:
             self._total += usage
             self._by_step[step] = self._by_step.get(step, Usage()) + usage
             self._dearest = max(self._dearest, usage.cost)
+
+    def note_outage(self, model: str, reason: str) -> None:
+        """Remember that a model gave no answer in spite of all tries: whoever asks next need not wait for that."""
+        with self._lock:
+            self._outages.setdefault(model, reason)
+
+    def outage(self, model: str) -> str | None:
+        """Why this model is not asked any more in this run; None while it answers."""
+        with self._lock:
+            return self._outages.get(model)
 
     def _refusal(self, cost: float) -> str | None:
         """Why one more call is too many; None if it is not."""

@@ -32,6 +32,10 @@ class Replies(Group):
         }
         self._scoped.upsert(reply, [row], ("resource_id", "file_id", "text", "created_at"))
 
+    def drop(self, key: str) -> None:
+        """Forget one reply."""
+        self._connection.execute(self._scoped.delete(reply).where(reply.c.key == key))
+
     def drop_for_resource(self, resource_id: str, *, but: Collection[str] = ()) -> None:
         """Forget a source's replies, but those of the keys that are still waited for."""
         statement = self._scoped.delete(reply).where(reply.c.resource_id == resource_id)

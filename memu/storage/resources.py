@@ -65,8 +65,8 @@ class Resources(Group):
         }
 
     def tries(self, workspace_id: str) -> dict[str, tuple[int, datetime | None]]:
-        """Path → how often, and when last, a source that stands as failed was tried."""
-        failed = self.in_state(workspace_id, State.FAILED)
+        """Path → how often, and when last, a source that stands as failed, or done in part, was tried."""
+        failed = self.in_state(workspace_id, State.FAILED, State.PARTIAL)
         return {each.path: (each.attempts, each.tried_at) for each in failed}
 
     def get(self, resource_id: str) -> Resource | None:

@@ -13,7 +13,8 @@ from memu.errors import ProviderError, RootError
 from memu.ingest.document import Document
 from memu.memorize.candidate import Extraction
 from memu.memorize.extractors.policies import extract
-from memu.providers.fakes import HashingEncoder
+from memu.memorize.extractors.protocol import NO_CONTEXT, ExtractContext
+from memu.providers.fakes import HashingEncoder, ScriptedChatModel
 
 pytestmark = pytest.mark.e2e
 
@@ -32,7 +33,7 @@ class Failing:
     name: str = "failing"
     asked: list[str] = field(default_factory=list)
 
-    async def extract(self, document: Document, path: str) -> Extraction:
+    async def extract(self, document: Document, path: str, context: ExtractContext = NO_CONTEXT) -> Extraction:
         self.asked.append(path)
         if path in self.paths:
             raise ProviderError(f"The model did not answer for {path}.")
@@ -134,7 +135,7 @@ async def test_what_is_skipped_for_its_content_is_neither_added_nor_modified(fol
 
 
 async def test_after_a_first_sync_that_was_cut_short_its_files_are_new_and_not_modified(folder: Path) -> None:
-    async with MemoryService.open(folder=folder, encoder=HashingEncoder()) as memu:
+    async with MemoryService.open(folder=folder, encoder=None, models=ScriptedChatModel()) as memu:
         assert len((await memu.memorize_workspace(folder, max_calls=0)).waiting) == 3
         plan = await memu.plan_workspace(folder)
         assert (plan.added, plan.modified) == (("a.md", "b.md", "c.md"), ())
@@ -146,12 +147,21 @@ async def test_after_a_first_sync_that_was_cut_short_its_files_are_new_and_not_m
 
 
 async def test_a_cap_of_calls_stops_cleanly_and_the_next_sync_goes_on(folder: Path) -> None:
+    model = ScriptedChatModel()
+    async with MemoryService.open(folder=folder, encoder=HashingEncoder(), models=model) as memu:
+        capped = await memu.memorize_workspace(folder, max_calls=2)
+        assert (capped.usage.calls, len(model.asked)) == (2, 2)
+        assert len(capped.added) == 3
+        assert len(capped.waiting) == 1
+        done = await memu.memorize_workspace(folder)
+        assert (done.waiting, done.vectors_missing, len(model.asked)) == ((), 0, 3)
+
+
+async def test_with_no_call_left_words_answer_and_vectors_are_made_by_the_next_sync(folder: Path) -> None:
     async with MemoryService.open(folder=folder, encoder=HashingEncoder()) as memu:
         capped = await memu.memorize_workspace(folder, max_calls=0)
-        assert capped.usage.calls == 0
-        assert len(capped.added) == 3
-        # Nothing here needs a model, so with no call left the files wait; the next sync does them.
-        assert set(capped.waiting) == {"a.md", "b.md", "c.md"}
-        done = await memu.memorize_workspace(folder)
-        assert (done.waiting, done.vectors_missing) == ((), 0)
+        assert (capped.usage.calls, capped.waiting) == (0, ())
+        assert capped.vectors_missing > 0
+        assert "cap" in (capped.degraded or "")
         assert len(await memu.list_entries()) == 3
+        assert (await memu.memorize_workspace(folder)).vectors_missing == 0

@@ -28,6 +28,7 @@ from memu.errors import ProviderError
 from memu.ingest.document import Document
 from memu.memorize.candidate import Extraction
 from memu.memorize.extractors.policies import extract
+from memu.memorize.extractors.protocol import NO_CONTEXT, ExtractContext
 from memu.providers.fakes import FailingEncoder, HashingEncoder
 from memu.settings import Settings
 
@@ -85,7 +86,7 @@ class Failing:
     paths: set[str] = field(default_factory=set)
     name: str = "extractive"
 
-    async def extract(self, document: Document, path: str) -> Extraction:
+    async def extract(self, document: Document, path: str, context: ExtractContext = NO_CONTEXT) -> Extraction:
         if path in self.paths:
             raise ProviderError(f"No answer for {path}.")
         return extract(document, path)

@@ -18,9 +18,10 @@ LONG_MODULES = {
     "ingest/scan.py": 260,  # one pass, its rules and its reasons
     "memorize/forget/errand.py": 260,  # one verb from its reference to its receipt
     "providers/embedded.py": 270,  # one encoder, its files and its checks
-    "records.py": 670,  # one vocabulary, one place
-    "service.py": 580,  # every verb, thin, and all that is put together for them
-    "storage/tables.py": 345,  # one table after another
+    "records.py": 710,  # one vocabulary, one place
+    "service.py": 600,  # every verb, thin, and all that is put together for them
+    "storage/rows.py": 260,  # one row after another
+    "storage/tables.py": 410,  # one table after another
 }
 LONG_FUNCTIONS: dict[str, int] = {}
 

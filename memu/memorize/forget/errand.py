@@ -19,6 +19,7 @@ from memu.memorize.forget.forgotten import REASON, read_forgotten
 from memu.memorize.forget.removal import Removal, apply_removal, plan_removal
 from memu.memorize.forget.selection import Request, locate_path, select
 from memu.memorize.states import AssignState, EmbedState, Outcome, SyncState
+from memu.providers.meter import Meter
 from memu.records import (
     ExportReport,
     FileProblem,
@@ -136,7 +137,7 @@ class Forgetter:
         for workspace in workspaces:
             if workspace.assigned != workspace.version:
                 await self.carry("assign", AssignState(scope=scope, workspace_id=workspace.id))
-        await FoldPages(self.database, self.carry, self.concurrency).fold(scope)
+        await FoldPages(self.database, self.carry, self.concurrency).fold(scope, Meter())
         # Words answer without vectors; whoever syncs next is told which encoder is wanted.
         with suppress(EncoderMismatch):
             await self.carry("embed", EmbedState(scope=scope))

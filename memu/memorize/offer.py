@@ -1,0 +1,38 @@
+"""The offer step of sync: which pages a model may put entries on, settled before the first file is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from memu.memorize.file_survey import work_of
+from memu.memorize.states import SyncState
+from memu.providers.models import ChatModels
+from memu.storage.database import Database
+from memu.storage.session import Session
+
+__all__ = ["OfferNames"]
+
+
+@dataclass(frozen=True, slots=True)
+class OfferNames:
+    """Note the names of the pages that stand, for every prompt of this run.
+
+    So neither which file is read first nor a crash changes a prompt: the run after a killed one offers the names
+    of that one again, and finds the replies that had arrived.
+    """
+
+    database: Database
+    models: ChatModels | None
+
+    async def __call__(self, state: SyncState) -> SyncState:
+        assert state.diff is not None
+        if self.models is None or not work_of(state.diff):
+            return state
+
+        def work(session: Session) -> tuple[str, ...]:
+            repository = session.within(state.scope)
+            # A page without content is only named so far, by a run that was killed or capped before it was folded.
+            names = sorted(f"{page.track.value}/{page.name}" for page in repository.pages.list() if page.content)
+            return repository.runs.offer_names(state.run_id, names)
+
+        return replace(state, offered=await self.database.write(work))
