@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -27,6 +28,16 @@ DISGUISED = {
     "entity.md": f"# Crane\n\n{WORDS}\n\nThe token is gh&#112;_{BODY}.\n",
     "escaped.json": '[{"role": "user", "content": "' + WORDS + " gh\\u0070_" + BODY + '"}]',
     "percent.md": f"# Crane\n\n{WORDS} See https://x.example/?q=gh%70_{BODY}\n",
+    "strong.md": f"# Crane\n\n{WORDS} It is **ghp_**{BODY}.\n",
+    "strong-middle.md": f"# Crane\n\n{WORDS} It is ghp_{BODY[:9]}**{BODY[9:20]}**{BODY[20:]}.\n",
+    "code.md": f"# Crane\n\n{WORDS} It is `ghp_`{BODY}.\n",
+    "struck.md": f"# Crane\n\n{WORDS} It is gh~~p_~~{BODY}.\n",
+    "tag.md": f"# Crane\n\n{WORDS} It is ghp_<b>{BODY[:7]}</b>{BODY[7:]}.\n",
+    "tag.html": f"<html><body><p>{WORDS}</p><p>ghp_<b>{BODY}</b></p></body></html>",
+    "cell.md": f"# Crane\n\n{WORDS}\n\n| a | b |\n| - | - |\n| **ghp_**{BODY} | x |\n",
+    "unseen.md": f"# Crane\n\n{WORDS} It is gh\u200bp_{BODY[:9]}\u2060{BODY[9:]}.\n",
+    "unseen-entity.md": f"# Crane\n\n{WORDS} It is gh&#8203;p_{BODY}.\n",
+    "unseen-password.md": f"# Crane\n\n{WORDS}\n\npassword: hun\u200bter2secret\n",
     "quoted.eml": f"{MAIL}Content-Transfer-Encoding: quoted-printable\n\n{WORDS} gh=70_{BODY}\n",
     "base64.eml": f"{MAIL}Content-Transfer-Encoding: base64\n\n"
     + base64.encodebytes(f"{WORDS} {TOKEN}\n".encode()).decode(),
@@ -55,8 +66,9 @@ async def test_p11_what_is_stored_of_it_holds_no_secret_however_it_is_read(tmp_p
     assert sum(report.redactions.values()) == (name != "comment.html")
     stored = str(dump_rows(tmp_path / ".memu" / "memu.sqlite3"))
     for undone in (stored, html.unescape(stored), unquote(stored)):
-        assert BODY not in undone
-        assert "hunter2secret" not in undone
+        plain = re.sub(r"[*`~\u200b\u2060]|</?b>|\\u200b|\\u2060", "", undone)
+        assert BODY not in plain
+        assert "hunter2secret" not in plain
 
 
 @pytest.mark.parametrize(
@@ -66,6 +78,9 @@ async def test_p11_what_is_stored_of_it_holds_no_secret_however_it_is_read(tmp_p
         ("a.json", json.dumps({"note": "caf\u00e9 \u2014 open"})),
         ("a.md", "See https://x.example/a%20b and R&amp;D."),
         ("a.md", f"The token is {TOKEN}."),
+        ("a.md", f"The **token** is `{TOKEN}`, a *very* long **`snake_case_name_of_a_thing`**."),
+        ("a.py", "def scale(*points_of_the_curve, **further_settings_of_it): return points_of_the_curve*2"),
+        ("a.md", "The flag \U0001f3f4\u200d\u2620\ufe0f waves."),
     ],
 )
 def test_ordinary_escapes_leave_the_lines_as_they_are(name: str, text: str) -> None:

@@ -8,6 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memu.ingest.disguises import redact_disguised
 from memu.ingest.redact import redact
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -90,3 +91,30 @@ def test_a_json_string_stays_one(before: str, secret: str, after: str) -> None:
 @given(st.text())
 def test_any_text_passes(text: str) -> None:
     assert redact(text).text.count("\n") == text.count("\n")
+
+
+UNSEEN_MARKS = st.sampled_from(
+    ["**", "*", "***", "`", "~~", "<b>", "</b>", "<!---->", "\u200b", "\u2060", "\u00ad"]
+)
+AROUND = st.sampled_from(["", "Take it. ", "**Bold** and `code`, ", "令牌是", "(", "- a list\n- and "])
+
+
+@given(AROUND, SECRETS, st.lists(st.tuples(st.integers(1, 18), UNSEEN_MARKS), min_size=1, max_size=4), AROUND)
+def test_no_mark_inside_hides_a_secret(before: str, secret: str, cuts: list[tuple[int, str]], after: str) -> None:
+    """What a viewer does not show parts no token; the words around it keep their marks."""
+    marked = secret
+    for at, mark in sorted(cuts, reverse=True):
+        marked = marked[:at] + mark + marked[at:]
+    text = redact_disguised(redact(f"{before}{marked} {after}").text).text
+    plain = re.sub(r"[*`~\u200b\u2060\u00ad]|</?b>|<!---->", "", text)
+    assert secret not in plain
+    assert secret[6:16] not in plain
+    assert "[redacted:" in text
+    assert text.endswith(after)
+    assert text.startswith(before.rstrip("("))
+
+
+@given(TEXTS)
+def test_undoing_again_changes_nothing(text: str) -> None:
+    once = redact_disguised(redact(text).text)
+    assert redact_disguised(once.text).counts == {}

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from memu.ingest.disguises import redact_disguised
 from memu.ingest.redact import redact
 from memu.ingest.secret_patterns import BEFORE_TOKENS, TOKENS, WORDINGS
 
@@ -376,6 +377,8 @@ def test_false_marks_over_real_documents_stay_at_none() -> None:
     ]
     assert len(texts) > 20
     assert [redact(text).counts for text in texts if redact(text).counts] == []
+    parts = [part for text in texts for part in text.split("\n\n")]
+    assert [part for part in parts if redact_disguised(part).counts] == []
 
 
 def test_counts_are_of_new_marks_by_kind() -> None:
