@@ -41,6 +41,8 @@ pytestmark = pytest.mark.unit
         ("The key of Atlas is [redacted:api-key].", "atlas: something else"),
         ("The errors are ERR_4091 and E11.", "ERR_4091, e11"),
         ("Use v1.2.3 or newer.", "needs v1.2.3"),
+        ("Prefers tea.", "I like tea"),
+        ("Uses Unity.", "unity is what I work with"),
         ("Tests run at night.", "testing is done at night"),
         ("Everything is fine.", ""),
         ("", "anything"),
@@ -55,6 +57,8 @@ def test_the_same_said_in_other_words_is_held(text: str, source: str) -> None:
     [
         ("Anna owns the pipeline.", "Priya owns the pipeline.", "Anna"),
         ("The pipeline is owned by Anna.", "Priya owns the pipeline.", "Anna"),
+        ("Mark prefers tea.", "i prefer tea", "Mark"),
+        ("The pipeline was given to Will.", "priya gave the pipeline away", "Will"),
         ("Marta lleva el servidor.", "el servidor los martes", "Marta"),
         ("Anne owns the pipeline.", "Anna owns the pipeline.", "Anne"),
         ("Jenkins runs the builds.", "our builds run at night", "Jenkins"),

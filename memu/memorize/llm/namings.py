@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from memu.languages import detect_language, stem, stop_words
 from memu.memorize.extractors.cue_words import load_phrases
@@ -23,6 +23,11 @@ _MARKS_NAME = re.compile(r"_(?=\w)|[@=\\]|::|\d[^\W\d_]|[^\W\d_]\d|^--?\w|^\$\w|
 _BREAK = re.compile(r"[.!?:。！？：\n][\s\"“”„«»'’()\[\]*_`-]*$|^[\W_]*$|[-*•]\s+$|\d[.)]\s+$")
 _ENDINGS = ("s", "es", "e", "en", "n", "er", "r", "em", "ns", "ern", "'s", "’s", "'", "’")
 _LEAST_SHARED = 5
+_CUES = (
+    "imperatives", "requests", "remarks", "identity", "preferences", "decisions", "actions", "reasons",
+    "obligations", "done", "announcements", "lasting", "decision_headings", "action_headings", "summary_headings",
+    "howto_headings", "generic_headings", "note_headings",
+)  # fmt: skip
 # Endings of words that are no names: a text may choose its own nouns and verbs, it may not choose names.
 _ORDINARY = re.compile(
     r"\w{2,}(?:ing|ed|ly|tions?|sions?|ments?|ness(?:es)?|ities|ity|ances?|ences?|able|ible|ful|less|ships?|ures?"
@@ -108,8 +113,8 @@ def _is_known(word: str, text: str, at: int, known: Wording, *, german: bool) ->
     if word.isupper() or not (opens or (german and _may_be_noun(text[:at]))):
         # A German noun without its article is still ordinary if it looks like one.
         return german and not word.isupper() and _ORDINARY.fullmatch(folded) is not None
-    ordinary = _ORDINARY.fullmatch(folded) or load_phrases("imperatives").name(folded)
-    return bool(ordinary) or _shares_stem(folded, known.words) or (german and not opens)
+    ordinary = _ORDINARY.fullmatch(folded) is not None or _is_opener(folded)
+    return ordinary or _shares_stem(folded, known.words) or (german and not opens)
 
 
 def _may_be_noun(before: str) -> bool:
@@ -119,7 +124,22 @@ def _may_be_noun(before: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_grammar(word: str) -> bool:
+    if word in load_words("also_names"):
+        return False
     return any(word in stop_words(language) for language in ("en", "de", "es"))
+
+
+def _is_opener(word: str) -> bool:
+    """Whether statements are known to begin with this word, or with another form of it (Uses, Prefers)."""
+    return word in _openers() or stem(word, "en") in _openers()
+
+
+@cache
+def _openers() -> frozenset[str]:
+    """The words of the lists by which statements are told apart, and their stems: no names are in them."""
+    words = set(load_words("openers"))
+    words.update(word for phrase in load_phrases(*_CUES).words for word in _WORD.findall(phrase))
+    return frozenset(words | {stem(word, "en") for word in words}) - load_words("also_names")
 
 
 def _is_among(word: str, words: frozenset[str]) -> bool:
