@@ -15,7 +15,7 @@ from memu.records import Scope, Usage
 from memu.storage.database import Database
 from memu.storage.session import Session
 
-__all__ = ["Ask", "Asker", "hash_prompt"]
+__all__ = ["Ask", "Asker", "ask_once", "hash_prompt"]
 
 
 class Ask(Protocol):
@@ -79,7 +79,7 @@ class Asker:
         kept = await self._database.read(lambda session: session.within(self._scope).replies.get(key))
         if kept is not None:
             return kept
-        text = await self._ask(messages, schema)
+        text = await ask_once(self._model, self._meter, self._step, messages, schema)
 
         def keep(session: Session) -> None:
             repository = session.within(self._scope)
@@ -93,26 +93,38 @@ class Asker:
         key = hash_prompt(template, self._model.name, messages)
         await self._database.write(lambda session: session.within(self._scope).replies.drop(key))
 
-    async def _ask(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None) -> str:
-        if (reason := self._meter.outage(self._model.name)) is not None:
-            raise ProviderError(reason)
-        self._meter.reserve(self._model.foresee_cost(messages))
-        # Settled whatever happens, a cancelled call included: it may have been paid for.
-        usage = Usage(unanswered=1)
-        try:
-            reply = await self._model.reply(messages, schema=schema)
-            usage = reply.usage
-        except ReplyError as error:
-            usage = error.usage or Usage()
-            raise
-        except RequestRefused:
-            raise
-        except ProviderError as error:
-            self._meter.note_outage(self._model.name, str(error))
-            raise
-        finally:
-            self._meter.settle(self._step, usage)
-        return reply.text
+
+async def ask_once(
+    model: ChatModel,
+    meter: Meter,
+    step: str,
+    messages: Sequence[ChatMessage],
+    schema: Mapping[str, Any] | None = None,
+) -> str:
+    """The text of a reply that nobody remembers, counted for ``step``. A model that was down is not asked again.
+
+    Raises:
+        ReplyError, ProviderError, CapReached: see :class:`Ask`.
+    """
+    if (reason := meter.outage(model.name)) is not None:
+        raise ProviderError(reason)
+    meter.reserve(model.foresee_cost(messages))
+    # Settled whatever happens, a cancelled call included: it may have been paid for.
+    usage = Usage(unanswered=1)
+    try:
+        reply = await model.reply(messages, schema=schema)
+        usage = reply.usage
+    except ReplyError as error:
+        usage = error.usage or Usage()
+        raise
+    except RequestRefused:
+        raise
+    except ProviderError as error:
+        meter.note_outage(model.name, str(error))
+        raise
+    finally:
+        meter.settle(step, usage)
+    return reply.text
 
 
 def hash_prompt(template: str, model: str, messages: Sequence[ChatMessage]) -> str:

@@ -134,7 +134,9 @@ class AssignPages:
             lambda session: session.within(state.scope).workspaces.get(workspace_id)
         )
         if workspace is not None and workspace.assigned != workspace.version:
-            await self.carry("assign", AssignState(scope=state.scope, workspace_id=workspace_id))
+            await self.carry(
+                "assign", AssignState(scope=state.scope, workspace_id=workspace_id, meter=state.meter)
+            )
         return state
 
 

@@ -41,6 +41,7 @@ class LoadCandidates:
             return replace(
                 state,
                 version=workspace.version if workspace else 0,
+                standing=frozenset((page.track, page.name) for page in repository.pages.list() if page.content),
                 sources=tuple(map(_to_source, resources)),
                 candidates=tuple(_to_candidate(entry, paths[entry.resource_id]) for entry in entries),
             )
@@ -132,6 +133,7 @@ def _to_candidate(entry: RecallEntry, path: str) -> AssignCandidate:
         memory_type=entry.memory_type,
         page_hint=entry.page_hint,
         section=entry.section,
+        origin=entry.origin,
     )
 
 

@@ -24,6 +24,7 @@ from memu.records import (
     Scope,
     State,
     SyncReport,
+    Track,
     Workspace,
 )
 
@@ -125,12 +126,14 @@ class MemorizeState:
 class AssignState:
     """The pages of one workspace's entries, settled over all its sources.
 
-    version: the workspace's, as it was when its sources were loaded.
+    version: the workspace's, as it was when its sources were loaded. standing: the pages that are written.
     """
 
     scope: Scope
     workspace_id: str
+    meter: Meter = field(default_factory=Meter)
     version: int = 0
+    standing: frozenset[tuple[Track, str]] = frozenset()
     sources: tuple[AssignSource, ...] = ()
     candidates: tuple[AssignCandidate, ...] = ()
     assignment: Assignment | None = None

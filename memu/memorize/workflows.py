@@ -20,6 +20,7 @@ from memu.memorize.file_work import (
     MemorizeFiles,
 )
 from memu.memorize.forget.steps import CutForgotten, PassOverForgotten
+from memu.memorize.name_step import SettleNames
 from memu.memorize.offer import OfferNames
 from memu.memorize.opening import OpenWorkspace
 from memu.memorize.page_steps import (
@@ -114,7 +115,7 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
             ["scope", "folder", "meter", "workspace", "began", "untrusted", "diff", "offered"],
             ["outcomes"],
         ),
-        Step("assign", AssignPages(database, carry), ["scope", "workspace"]),
+        Step("assign", AssignPages(database, carry), ["scope", "workspace", "meter"]),
         Step("fold", FoldPages(database, carry, concurrency), ["scope", "meter"], ["pages", "unpatched"]),
         Step(
             "embed",
@@ -189,13 +190,19 @@ def _assign(parts: Collaborators) -> Workflow[AssignState]:
     return Workflow(
         "assign",
         AssignState,
-        ["scope", "workspace_id"],
+        ["scope", "workspace_id", "meter"],
         [
             Step(
                 "load",
                 LoadCandidates(parts.database),
                 ["scope", "workspace_id"],
-                ["version", "sources", "candidates"],
+                ["version", "standing", "sources", "candidates"],
+            ),
+            Step(
+                "names",
+                SettleNames(parts.database, parts.models),
+                ["scope", "meter", "standing", "candidates"],
+                ["candidates"],
             ),
             Step("settle", settle_pages, ["sources", "candidates"], ["assignment"]),
             Step(

@@ -152,6 +152,10 @@ class Entries(Group):
             self._scoped.bump()
         return written
 
+    def set_page_hint(self, ids: Sequence[str], page_hint: str) -> None:
+        """Name the page that these entries are for."""
+        self._scoped.update_ids(recall_entry, [(each, {"page_hint": page_hint}) for each in ids])
+
     def count(self, workspace_id: str | None = None, *, shown: bool | None = None) -> int:
         """How many entries the scope, or one workspace, has."""
         statement = self._scoped.select(func.count(), of=recall_entry)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from sqlalchemy import Table
+
 from memu.storage.scoped import Group
-from memu.storage.tables import overview, patch, reply
+from memu.storage.tables import overview, patch, recall_file, reply, resource
 
 __all__ = ["Overviews", "Patches", "Replies"]
 
@@ -23,6 +25,9 @@ class Replies(Group):
 
     def keep(self, key: str, text: str, *, resource_id: str | None = None, file_id: str | None = None) -> None:
         """Store a reply for a source or a page. Where that is gone meanwhile, nothing is stored."""
+        owner = (resource, resource_id) if resource_id is not None else (recall_file, file_id)
+        if not self._stands(*owner):
+            return
         row = {
             "key": key,
             "resource_id": resource_id,
@@ -31,6 +36,10 @@ class Replies(Group):
             "created_at": self._scoped.now,
         }
         self._scoped.upsert(reply, [row], ("resource_id", "file_id", "text", "created_at"))
+
+    def _stands(self, table: Table, owner: str | None) -> bool:
+        found = self._scoped.select(table.c.id, of=table).where(table.c.id == owner)
+        return self._connection.execute(found).first() is not None
 
     def drop(self, key: str) -> None:
         """Forget one reply."""

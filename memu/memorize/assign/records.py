@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from memu.records import Kind, LineSpan, MemoryType, Track
+from memu.records import Kind, LineSpan, MemoryType, Origin, Track
 
 __all__ = ["AssignCandidate", "AssignSource", "AssignedPage", "Assignment"]
 
@@ -34,6 +34,7 @@ class AssignCandidate:
     memory_type: MemoryType = MemoryType.KNOWLEDGE
     page_hint: str | None = None
     section: str | None = None
+    origin: Origin = Origin.QUOTE
 
     @property
     def place_key(self) -> tuple[str, int, int]:
