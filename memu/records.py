@@ -666,7 +666,7 @@ class Listing:
     """One thing fetched by reference: a page, a source or an entry, with its text and where it comes from.
 
     page: of an entry, the page that it stands on as ``track/name``, the first by name of several; None while it
-        stands on none.
+        stands on none. notice: of a source, why the text is not that of its raw lines; None where it is.
     """
 
     reference: str
@@ -681,6 +681,7 @@ class Listing:
     memory_type: MemoryType | None = None
     page: str | None = None
     time: datetime | None = None
+    notice: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return _plain(self)

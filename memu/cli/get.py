@@ -30,7 +30,10 @@ def get(reference: str | None, entries: bool, after: str | None, limit: int | No
     if reference is None:
         _show_entries(asyncio.run(_list(common, after, limit)), as_json=common.as_json)
     else:
-        _show_one(asyncio.run(_fetch(common, reference)), as_json=common.as_json)
+        found = asyncio.run(_fetch(common, reference))
+        if found.notice and not common.as_json:
+            common.notice(f"{found.path}: {found.notice}")
+        _show_one(found, as_json=common.as_json)
     return 0
 
 

@@ -85,10 +85,10 @@ class Block:
     rows: tuple[Row, ...] = ()
 
     def retold(self, text: str) -> Block:
-        """The block with this text; what is known of its rows stands while nothing but the text's end differs."""
+        """The block with this text; rows that the difference touches become one."""
         if text == self.text:
             return self
-        return replace(self, text=text, rows=self.rows if text and self.text.startswith(text) else ())
+        return replace(self, text=text, rows=_shift(self.rows, self.text, text) if self.rows else ())
 
     def moved(self, place: Callable[[LineSpan], LineSpan]) -> Block:
         """The block at the lines that ``place`` makes of its own."""
@@ -97,6 +97,26 @@ class Block:
         spans = ((row.start, place(LineSpan(row.first, row.last))) for row in self.rows)
         rows = tuple(Row(start, span.start, span.end) for start, span in spans)
         return replace(self, lines=place(self.lines), rows=rows)
+
+
+def _shift(rows: tuple[Row, ...], old: str, new: str) -> tuple[Row, ...]:
+    same = _count_same(old, new)
+    after = min(min(len(old), len(new)) - same, _count_same(old[::-1], new[::-1]))
+    shifted: list[Row] = []
+    for row in rows:
+        if row.start <= same:
+            shifted.append(row)
+        elif row.start >= len(old) - after:
+            shifted.append(row._replace(start=row.start + len(new) - len(old)))
+        else:
+            shifted[-1] = shifted[-1]._replace(last=max(shifted[-1].last, row.last))
+    return tuple(shifted)
+
+
+def _count_same(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memu.errors import NotFound, ReadError
-from memu.ingest.paths import read_source
+from memu.errors import NotFound
 from memu.names import fold_name, slugify
 from memu.records import Layer, LineSpan, Listing, RecallFile, Resource, Scope, Track
+from memu.retrieve.source_text import FORGOTTEN, GONE, show_file, show_stored
 from memu.storage.database import Database
 from memu.storage.entries import PlacedEntry
 from memu.storage.repository import Repository
@@ -91,11 +91,9 @@ class Lookup:
         span = LineSpan(int(lines[1]), int(lines[2] or lines[1])) if lines else None
         source = sources[0]
         workspace = repository.workspaces.get(source.workspace_id)
-        # Of a source whose words were partly forgotten only what the store kept is shown.
-        withheld = source.facts.get("forgotten") is True
-        text = self._read(Path(workspace.root), path, span) if workspace and not withheld else None
+        text, notice = _show(source, Path(workspace.root) if workspace else None, span, self.max_bytes)
         if text is None:
-            text = _stored_text(repository, source, span)
+            text = show_stored(repository.passages.of_resource(source.id), path, span)
         return Listing(
             reference=reference,
             layer=Layer.RESOURCE,
@@ -105,29 +103,17 @@ class Lookup:
             lines=span,
             id=source.id,
             time=source.happened_at,
+            notice=notice,
         )
 
-    def _read(self, root: Path, path: str, span: LineSpan | None) -> str | None:
-        """The file's own lines, redacted; None where it is gone, no text, or disguises a secret by escapes."""
-        # Loaded here, for a search uses none of them.
-        from memu.ingest.disguises import hides_secret
-        from memu.ingest.encoding import decode
-        from memu.ingest.redact import redact
 
-        try:
-            text = redact(decode(read_source(root, path, max_size=self.max_bytes)).text, path=path).text
-        except ReadError:
-            return None
-        if hides_secret(text, path):
-            return None
-        return text if span is None else _lines_of(text, span, path)
-
-
-def _lines_of(text: str, span: LineSpan, path: str) -> str:
-    lines = text.removesuffix("\n").split("\n") if text else []
-    if not 1 <= span.start <= min(span.end, len(lines)):
-        raise NotFound(f"{path} has {len(lines)} lines, counted from 1; it has no {span}.")
-    return "\n".join(lines[span.start - 1 : span.end])
+def _show(
+    source: Resource, root: Path | None, span: LineSpan | None, max_size: int
+) -> tuple[str | None, str | None]:
+    """The source's text from its file, None where only the store may be asked, and why it is not the raw text."""
+    if source.facts.get("forgotten") is True:
+        return None, FORGOTTEN
+    return show_file(root, source.path, span, max_size) if root else (None, GONE)
 
 
 def _find_page(repository: Repository, track: Track, name: str) -> RecallFile | None:
@@ -174,16 +160,4 @@ def _entry_listing(found: PlacedEntry, pages: Sequence[str]) -> Listing:
         memory_type=entry.memory_type,
         page=min(pages, default=None),
         time=entry.happened_at,
-    )
-
-
-def _stored_text(repository: Repository, source: Resource, span: LineSpan | None) -> str:
-    """What the store kept of the source: its passages, those that touch the lines."""
-    from memu.ingest.disguises import redact_disguised
-
-    passages = repository.passages.of_resource(source.id)
-    return "\n\n".join(
-        redact_disguised(passage.text).text
-        for passage in passages
-        if span is None or (passage.lines and passage.lines.start <= span.end and passage.lines.end >= span.start)
     )

@@ -13,6 +13,7 @@ import pytest
 from support.rows import dump_rows
 
 from memu import MemoryService
+from memu.errors import NotFound
 from memu.ingest.disguises import hides_secret
 from memu.ingest.redact import redact
 
@@ -85,3 +86,66 @@ async def test_p11_what_is_stored_of_it_holds_no_secret_however_it_is_read(tmp_p
 )
 def test_ordinary_escapes_leave_the_lines_as_they_are(name: str, text: str) -> None:
     assert not hides_secret(redact(text).text, name)
+
+
+LINED = {
+    "lined.md": f"# Crane\n\nThe first line is here.\nA second one follows it.\nThe key is **ghp_**{BODY}.\n\n"
+    "```sh\necho seven\necho eight\n```\n\nThe last line is this.\n",
+    "lined.txt": f"Crane\n\nThe first line is here.\nA second one follows it.\n\ngh\u200bp_{BODY}\n\necho seven\n"
+    "echo eight\n\n\nThe last line is this.\n",
+    "lined.html": "<h1>Crane</h1>\n<p>\nThe first line is here.\nA second one follows it.\n</p>\n"
+    f"<p>gh&#112;_{BODY}</p>\n<pre>\necho seven\necho eight\n</pre>\n\n<p>The last line is this.</p>\n",
+}
+
+
+@pytest.mark.parametrize("name", LINED)
+async def test_lines_of_a_file_that_hides_a_secret_are_obeyed_and_the_reason_is_said(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text(LINED[name], encoding="utf-8")
+    raw = LINED[name].split("\n")
+    async with MemoryService.open(folder=tmp_path, encoder=None) as memu:
+        await memu.memorize_workspace(tmp_path)
+        for words in (
+            "The first line is here.",
+            "A second one follows it.",
+            "echo eight",
+            "The last line is this.",
+        ):
+            (line,) = [number for number, text in enumerate(raw, 1) if words in text]
+            found = await memu.get(f"{name}#L{line}")
+            assert found.text == words
+            assert "disguised" in (found.notice or "")
+        both = await memu.get(f"{name}#L3-L4")
+        assert both.text.split() == ["The", "first", "line", "is", "here.", "A", "second", "one", "follows", "it."]
+        for line in range(1, len(raw)):
+            assert BODY not in (await memu.get(f"{name}#L{line}")).text
+        for lines in ("L99", "L13-L14", "L0", "L4-L3"):
+            with pytest.raises(NotFound, match="has 12 lines"):
+                await memu.get(f"{name}#{lines}")
+        (tmp_path / name).unlink()
+        gone = await memu.get(f"{name}#L3")
+        assert "The first line is here." in gone.text
+        assert "cannot be read" in (gone.notice or "")
+        with pytest.raises(NotFound, match="it has no L99"):
+            await memu.get(f"{name}#L99")
+
+
+async def test_the_lines_of_a_clean_file_come_without_a_notice(tmp_path: Path) -> None:
+    (tmp_path / "clean.md").write_text(f"# Crane\n\n{WORDS} The key is {TOKEN}.\n", encoding="utf-8")
+    async with MemoryService.open(folder=tmp_path, encoder=None) as memu:
+        await memu.memorize_workspace(tmp_path)
+        found = await memu.get("clean.md#L3")
+    assert (found.text, found.notice) == (f"{WORDS} The key is [redacted:github-token].", None)
+
+
+def test_the_command_line_says_why_on_stderr(memu, tmp_path: Path) -> None:
+    (tmp_path / "lined.md").write_text(LINED["lined.md"], encoding="utf-8")
+    memu("sync", ".")
+    ended = memu("get", "lined.md#L3")
+    assert (ended.code, ended.out) == (0, "The first line is here.\n")
+    assert ended.err.startswith("lined.md: a secret is disguised")
+    assert len(ended.err.splitlines()) == 1
+    assert memu("get", "lined.md#L3", "--json").document["notice"]
+    beyond = memu("get", "lined.md#L99")
+    assert (beyond.code, beyond.out) == (2, "")

@@ -112,7 +112,7 @@ def test_a_passage_out_of_a_long_block_has_its_own_lines(path: str) -> None:
 
 @pytest.mark.parametrize("path", [*PROSE, *LINES])
 def test_a_text_that_was_changed_claims_no_line_that_it_cannot_tell(path: str) -> None:
-    """A mark in the place of some words moves all that follows: then the whole block is cited."""
+    """A mark in the place of some words moves all that follows; the lines it stands for become one place."""
     text = (PROSE | LINES)[path]
     whole = read(text, path)
     for document in (
@@ -132,6 +132,20 @@ def test_a_text_that_was_changed_claims_no_line_that_it_cannot_tell(path: str) -
 
 # Here the words of a text are those of its raw lines; elsewhere escapes and markup stand between them.
 RAW = {".md", ".txt", ".rst", ".log", ".csv", ".py", ".js", ".sh", ".yaml", ".yml", ".toml", ".srt"}
+
+
+def test_sentences_beside_a_mark_keep_their_lines() -> None:
+    text = PROSE["paragraph.md"]
+    changes = {"painted by hand": "[redacted:password]", f"hand before winter. {SENTENCES[2][:9]}": "[forgotten]"}
+    for old, new in changes.items():
+        document = read(text, "x.md").map_text(lambda part, old=old, new=new: part.replace(old, new))
+        found = {block.text[start:end]: locate(block, start, end) for block, start, end in slices(document)}
+        assert found[SENTENCES[0]] == LineSpan(3, 3) or "oiled" in old
+        assert found[SENTENCES[3]] == LineSpan(6, 6)
+        (marked,) = [span for part, span in found.items() if new in part]
+        assert marked == (LineSpan(4, 4) if "painted" in old else LineSpan(4, 5))
+
+
 FILES = sorted(path for path in DATA.rglob("*") if path.suffix in RAW and "export_golden" not in path.parts)
 
 

@@ -1,0 +1,108 @@
+"""What is shown of a source, whole or by its lines: the file's own text, else what was stored of it.
+
+The raw lines of a file are redacted. Where they would still show a secret to whoever undoes their escapes, what a
+reader makes of them is shown instead, by the lines that it stands on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from memu.errors import NotFound, ReadError
+from memu.ingest.document import Block, BlockKind, Row, Source
+from memu.ingest.paths import read_source
+from memu.records import LineSpan, Passage
+
+__all__ = ["DISGUISED", "FORGOTTEN", "GONE", "show_file", "show_stored"]
+
+DISGUISED = "a secret is disguised in its raw lines; shown is what was read of them"
+FORGOTTEN = "words of it were forgotten; shown is what was kept of it"
+GONE = "the file cannot be read now; shown is what was stored of it"
+
+# These say again what stands in the code itself.
+_AGAIN = frozenset({BlockKind.SIGNATURE, BlockKind.COMMENT, BlockKind.DOCSTRING})
+
+
+def show_file(root: Path, path: str, span: LineSpan | None, max_size: int) -> tuple[str | None, str | None]:
+    """The text of a file, or of some of its lines, and why it is not the raw text if it is not.
+
+    The text is None where the store has to be asked: the file is gone or no text, or it is asked for whole while
+    its raw lines hide a secret.
+
+    Raises:
+        NotFound: the file has no such lines.
+    """
+    # Loaded here, for a search uses none of them.
+    from memu.ingest.disguises import hides_secret
+    from memu.ingest.encoding import decode
+    from memu.ingest.redact import redact
+
+    try:
+        text = redact(decode(read_source(root, path, max_size=max_size)).text, path=path).text
+    except ReadError:
+        return None, GONE
+    lines = text.removesuffix("\n").split("\n") if text else []
+    if span is not None:
+        _require(span, len(lines), path)
+    if hides_secret(text, path):
+        return (_read_lines(text, path, span) if span else None), DISGUISED
+    return (text if span is None else "\n".join(lines[span.start - 1 : span.end])), None
+
+
+def show_stored(passages: Sequence[Passage], path: str, span: LineSpan | None) -> str:
+    """What the store kept of a source: its passages, those that touch the lines.
+
+    Raises:
+        NotFound: nothing was kept of lines so far down.
+    """
+    from memu.ingest.disguises import redact_disguised
+
+    if span is not None:
+        last = max((passage.lines.end for passage in passages if passage.lines), default=None)
+        if last is not None:
+            _require(LineSpan(span.start, max(span.start, min(span.end, last))), last, path)
+    touching = (one for one in passages if span is None or (one.lines and _touches(one.lines, span)))
+    return "\n\n".join(redact_disguised(passage.text).text for passage in touching)
+
+
+def _require(span: LineSpan, count: int, path: str) -> None:
+    if not 1 <= span.start <= min(span.end, count):
+        raise NotFound(f"{path} has {count} lines, counted from 1; it has no {span}.")
+
+
+def _touches(lines: LineSpan, span: LineSpan) -> bool:
+    return lines.start <= span.end and lines.end >= span.start
+
+
+def _read_lines(text: str, path: str, span: LineSpan) -> str:
+    """What a reader makes of these lines, its secrets redacted as they are when it is stored."""
+    from memu.ingest.disguises import redact_disguised
+    from memu.ingest.reader import find_reader
+    from memu.ingest.redact import redact
+
+    source = Source(path=path, text=text)
+    document = find_reader(source).read(source).map_text(lambda part: redact_disguised(redact(part).text).text)
+    has_code = any(block.kind is BlockKind.CODE for block in document.blocks)
+    blocks = (block for block in document.blocks if not (has_code and block.kind in _AGAIN))
+    return "\n".join(part for block in blocks for part in _parts(block, lambda lines: _touches(lines, span)))
+
+
+def _parts(block: Block, wanted: Callable[[LineSpan], bool]) -> Iterator[str]:
+    """The part of a block that stands on wanted lines; the whole block where its lines cannot be told apart."""
+    if block.lines is None or not wanted(block.lines):
+        return
+    rows = [row for row in _rows_of(block) if wanted(LineSpan(row.first, row.last))]
+    if not rows:
+        return
+    after = next((row.start for row in _rows_of(block) if row.start > rows[-1].start), len(block.text))
+    yield block.text[rows[0].start : after].rstrip()
+
+
+def _rows_of(block: Block) -> Sequence[Row]:
+    first, last = (block.lines.start, block.lines.end) if block.lines else (0, 0)
+    if block.rows or block.text.count("\n") != last - first:
+        return block.rows or (Row(0, first, last),)
+    starts = [0, *(match.end() for match in re.finditer("\n", block.text))]
+    return tuple(Row(start, first + at, first + at) for at, start in enumerate(starts))
