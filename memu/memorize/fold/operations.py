@@ -24,7 +24,7 @@ def _read_name(value: object, kind: str) -> object:
 
 def _read_names(value: object) -> object:
     """A list of names; one alone, or several with commas between, count as a list."""
-    values = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
+    values = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
     return [_read_name(each, "e") for each in values if each not in ("", None)]
 
 
