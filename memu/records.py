@@ -31,6 +31,7 @@ __all__ = [
     "Listing",
     "MemoryType",
     "Origin",
+    "OverviewSentence",
     "PageChanges",
     "Passage",
     "RecallEntry",
@@ -258,6 +259,14 @@ class RecallFile:
     version: int = 0
     created_at: datetime | None = None
     updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverviewSentence:
+    """One sentence of what a model wrote above a list of pages, and the ids of the pages that it rests on."""
+
+    text: str
+    pages: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

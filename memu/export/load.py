@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memu.errors import NotFound
-from memu.export.snapshot import Citation, TreePage, TreeSnapshot, TreeSource, TreeWorkspace
-from memu.records import RecallFile, Scope
+from memu.export.snapshot import Citation, TreePage, TreeSentence, TreeSnapshot, TreeSource, TreeWorkspace
+from memu.records import OverviewSentence, RecallFile, Scope, Track
 from memu.storage.entries import CitedEntry
 from memu.storage.repository import Repository
 
@@ -27,6 +27,8 @@ def load_snapshot(repository: Repository, scope: Scope) -> TreeSnapshot:
         raise NotFound(f"Nothing is stored for {scope}; sync a folder into it first.")
     workspaces = repository.workspaces.list()
     entries = repository.entries.of_pages()
+    # A page without content waits to be written.
+    pages = {page.id: _to_page(page, entries.get(page.id, ())) for page in repository.pages.list() if page.content}
     return TreeSnapshot(
         scope=scope,
         extractor=name_extractor(repository),
@@ -46,7 +48,16 @@ def load_snapshot(repository: Repository, scope: Scope) -> TreeSnapshot:
             for workspace in workspaces
             for each in repository.resources.of_workspace(workspace.id)
         ),
-        pages=tuple(_to_page(page, entries.get(page.id, ())) for page in repository.pages.list()),
+        pages=tuple(pages.values()),
+        overviews={track: _to_sentences(repository.overviews.get(track) or (), pages) for track in Track},
+    )
+
+
+def _to_sentences(found: Sequence[OverviewSentence], pages: Mapping[str, TreePage]) -> tuple[TreeSentence, ...]:
+    return tuple(
+        TreeSentence(text=each.text, pages=tuple(pages[page] for page in each.pages))
+        for each in found
+        if pages.keys() >= set(each.pages)
     )
 
 

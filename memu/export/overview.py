@@ -36,6 +36,7 @@ PAGES_SHOWN = MAX_MEMORY_LINES - _OTHER_LINES
 _MAX_NOTE = 200
 _MAX_SKILL_DESCRIPTION = 1024
 _MAX_TOPIC = 48
+_COUNTED = re.compile(r"\b\d+ [a-z]+(?: and \d+ [a-z]+)? from \d+ sources?: ")
 
 
 def count(number: int, word: str, plural: str = "") -> str:
@@ -46,7 +47,10 @@ def count(number: int, word: str, plural: str = "") -> str:
 def render_memory(snapshot: TreeSnapshot, places: Places) -> str:
     """``MEMORY.md``: the largest pages first, one a line, always under 200 lines."""
     pages = _largest_first(snapshot.track(Track.MEMORY))
-    shown = pages if len(pages) <= PAGES_SHOWN else pages[: PAGES_SHOWN - 1]
+    opening = _opening(snapshot, Track.MEMORY, places, at=MEMORY)
+    # A paragraph takes its line and an empty one.
+    room = PAGES_SHOWN - 2 * len(opening)
+    shown = pages if len(pages) <= room else pages[: room - 1]
     lines = [_page_line(page, places, at=MEMORY) for page in shown]
     if len(shown) < len(pages):
         rest = count(len(pages) - len(shown), "more page")
@@ -61,6 +65,7 @@ def render_memory(snapshot: TreeSnapshot, places: Places) -> str:
         _head(snapshot, tree_name(snapshot.scope), summary),
         "# Memory",
         f"> {summary}",
+        *opening,
         "## Pages",
         "\n".join(lines) or "Nothing is remembered yet.",
         "## See also",
@@ -72,7 +77,7 @@ def render_memory(snapshot: TreeSnapshot, places: Places) -> str:
 def render_all_pages(snapshot: TreeSnapshot, places: Places) -> str | None:
     """``MEMORY-ALL.md``: every page by name; None while ``MEMORY.md`` has room for all of them."""
     pages = snapshot.track(Track.MEMORY)
-    if len(pages) <= PAGES_SHOWN:
+    if len(pages) <= PAGES_SHOWN - 2 * len(snapshot.overviews.get(Track.MEMORY, ())):
         return None
     summary = f"All {count(len(pages), 'page')} by name."
     return _document(
@@ -94,12 +99,22 @@ def render_skill(snapshot: TreeSnapshot, places: Places) -> str:
         "# Skills and memory",
         "Read the page that fits the task before starting it. Each step and statement ends in a footnote that "
         "leads to the lines it was taken from; what those lines say counts, should the two differ.",
+        *_opening(snapshot, Track.SKILL, places, at=SKILL),
         "## Skills",
         "\n".join(lines) or "No procedure is remembered yet.",
         "## Knowledge",
         f"- {link('Memory', places.link_file(MEMORY, at=SKILL))}: {facts} of what is known, by topic\n"
         f"- {link('Sources', places.link_file(INDEX, at=SKILL))}: every source, with where it lies",
     )
+
+
+def _opening(snapshot: TreeSnapshot, track: Track, places: Places, *, at: str) -> list[str]:
+    """A model's overview, a paragraph a sentence, each with links to the pages that it rests on."""
+    return [
+        f"{escape_text(sentence.text)} "
+        f"({', '.join(link(page.name, places.link_file(page.file, at=at)) for page in sentence.pages)})"
+        for sentence in snapshot.overviews.get(track, ())
+    ]
 
 
 def _describe_skill(snapshot: TreeSnapshot) -> str:
@@ -124,8 +139,8 @@ def _largest_first(pages: Iterable[TreePage]) -> list[TreePage]:
 
 def _page_line(page: TreePage, places: Places, *, at: str) -> str:
     notes = [escape_text(shorten(one_line(page.description), _MAX_NOTE))]
-    # A description made from the entries gives their number itself.
-    if not re.search(rf"\b{page.entries}\b", page.description):
+    # A description made from the entries counts them itself.
+    if not _COUNTED.search(page.description):
         size = f"{count(page.entries, 'entry', 'entries')} from {count(len(page.sources), 'source')}"
         notes.append(f"({size})")
     return f"- {link(page.name, places.link_file(page.file, at=at))}: {' '.join(filter(None, notes))}"

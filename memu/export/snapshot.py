@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from memu.names import slugify
 from memu.records import Kind, LineSpan, Scope, State, Track
 
-__all__ = ["Citation", "SourceKey", "TreePage", "TreeSnapshot", "TreeSource", "TreeWorkspace", "sort_workspaces"]
+__all__ = [
+    "Citation",
+    "SourceKey",
+    "TreePage",
+    "TreeSentence",
+    "TreeSnapshot",
+    "TreeSource",
+    "TreeWorkspace",
+    "sort_workspaces",
+]
 
 SourceKey = tuple[str, str]
 """Workspace id and workspace-relative POSIX path."""
@@ -87,6 +96,14 @@ class TreePage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TreeSentence:
+    """One sentence of an overview and the pages that it rests on."""
+
+    text: str
+    pages: tuple[TreePage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TreeSnapshot:
     """One scope at one version: everything that its tree can show."""
 
@@ -96,6 +113,7 @@ class TreeSnapshot:
     workspaces: tuple[TreeWorkspace, ...] = ()
     sources: tuple[TreeSource, ...] = ()
     pages: tuple[TreePage, ...] = ()
+    overviews: Mapping[Track, tuple[TreeSentence, ...]] = field(default_factory=dict)
 
     def track(self, track: Track) -> tuple[TreePage, ...]:
         """The pages of one track, in the order of their folded names."""

@@ -202,6 +202,9 @@ def _save(repository: Repository, state: FoldState) -> tuple[bool, str | None]:
     if page is None or stands != rests_on:
         # Gone, or what it rests on changed since it was loaded: nothing to save, or to be folded again.
         return page is None, None
+    if (page.name, page.content) != (state.name, rendered.content):
+        # What a model wrote about the pages may have rested on what is gone now.
+        repository.overviews.remove(page.track)
     if not rests_on:
         repository.pages.remove(page.id)
         return True, "removed" if page.content else None

@@ -23,6 +23,7 @@ from memu.memorize.forget.steps import CutForgotten, PassOverForgotten
 from memu.memorize.name_step import SettleNames
 from memu.memorize.offer import OfferNames
 from memu.memorize.opening import OpenWorkspace
+from memu.memorize.overview_step import WriteOverviews
 from memu.memorize.page_steps import (
     ApplyAssignment,
     LoadCandidates,
@@ -117,6 +118,7 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
         ),
         Step("assign", AssignPages(database, carry), ["scope", "workspace", "meter"]),
         Step("fold", FoldPages(database, carry, concurrency), ["scope", "meter"], ["pages", "unpatched"]),
+        Step("overview", WriteOverviews(database, parts.models), ["scope", "synthesize", "meter"]),
         Step(
             "embed",
             EmbedScope(carry),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Table
 
+from memu.records import OverviewSentence, Track
 from memu.storage.scoped import Group
 from memu.storage.tables import overview, patch, recall_file, reply, resource
 
@@ -83,21 +84,27 @@ class Patches(Group):
 class Overviews(Group):
     """Rows of ``overview``: what a model wrote above the list of a track's pages."""
 
-    def get(self, track: str) -> tuple[str, str] | None:
-        """(hash of its inputs, content)."""
-        statement = self._scoped.select(overview.c.inputs, overview.c.content, of=overview)
-        row = self._connection.execute(statement.where(overview.c.track == track)).first()
-        return (row[0], row[1]) if row else None
+    def get(self, track: Track) -> tuple[OverviewSentence, ...] | None:
+        """Its sentences; None where there is no overview."""
+        statement = self._scoped.select(overview.c.sentences, of=overview)
+        found = self._connection.execute(statement.where(overview.c.track == track.value)).scalar_one_or_none()
+        if found is None:
+            return None
+        return tuple(OverviewSentence(text=each["text"], pages=tuple(each["pages"])) for each in found)
 
-    def set(self, track: str, inputs: str, content: str) -> None:
-        """Store an overview; an equal one writes nothing."""
-        if self.get(track) == (inputs, content):
-            return
-        row = {"track": track, "inputs": inputs, "content": content, "created_at": self._scoped.now}
-        self._scoped.upsert(overview, [row], ("inputs", "content", "created_at"))
+    def set(self, track: Track, prompt_hash: str, sentences: Sequence[OverviewSentence]) -> None:
+        """Store an overview in the place of another."""
+        row = {
+            "track": track.value,
+            "prompt_hash": prompt_hash,
+            "sentences": [{"text": each.text, "pages": list(each.pages)} for each in sentences],
+            "created_at": self._scoped.now,
+        }
+        self._scoped.upsert(overview, [row], ("prompt_hash", "sentences", "created_at"))
         self._scoped.bump()
 
-    def remove(self, track: str) -> None:
+    def remove(self, track: Track) -> None:
         """Remove an overview; where there is none, nothing is written."""
-        if self._connection.execute(self._scoped.delete(overview).where(overview.c.track == track)).rowcount:
+        gone = self._scoped.delete(overview).where(overview.c.track == track.value)
+        if self._connection.execute(gone).rowcount:
             self._scoped.bump()

@@ -393,14 +393,14 @@ endpoint = Table(
     _required("updated_at", UtcDateTime),
 )
 
-# What a model wrote above the list of a track's pages, and a hash of what it was written from.
+# What a model wrote above the list of a track's pages. It goes with the first change of one of them.
 overview = Table(
     "overview",
     metadata,
     _scoped(),
     Column("track", String(8), nullable=False),
-    _required("inputs", String(64)),
-    _required("content", Text),
+    _required("prompt_hash", String(64)),
+    _required("sentences", Json),
     _required("created_at", UtcDateTime),
     PrimaryKeyConstraint("scope_id", "track"),
     CheckConstraint("track IN ('memory','skill')", name="track"),

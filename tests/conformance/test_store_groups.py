@@ -8,7 +8,17 @@ from datetime import UTC, datetime
 import pytest
 
 from memu.errors import EncoderMismatch, LeaseLost, StoreError
-from memu.records import EMPTY_SCOPE, EncoderIdentity, FileProblem, Kind, LineSpan, State, Track, Usage
+from memu.records import (
+    EMPTY_SCOPE,
+    EncoderIdentity,
+    FileProblem,
+    Kind,
+    LineSpan,
+    OverviewSentence,
+    State,
+    Track,
+    Usage,
+)
 from memu.storage.leases import Lease
 from memu.storage.publications import Publication
 
@@ -639,14 +649,13 @@ class TestSmallGroups:
         assert len(kept) == 20
 
     def test_overviews(self, store):
-        store.write(lambda repository: repository.overviews.set("memory", "h", "All of it."))
-        assert (
-            _rows_written(store, lambda repository: repository.overviews.set("memory", "h", "All of it."))[0] == 0
-        )
-        assert store.read(lambda repository: repository.overviews.get("memory")) == ("h", "All of it.")
-        assert store.read(lambda repository: repository.overviews.get("skill")) is None
-        store.write(lambda repository: repository.overviews.remove("memory"))
-        assert store.read(lambda repository: repository.overviews.get("memory")) is None
+        said = (OverviewSentence(text="All of it.", pages=("p1", "p2")),)
+        store.write(lambda repository: repository.overviews.set(Track.MEMORY, "h", said))
+        assert store.read(lambda repository: repository.overviews.get(Track.MEMORY)) == said
+        assert store.read(lambda repository: repository.overviews.get(Track.SKILL)) is None
+        store.write(lambda repository: repository.overviews.remove(Track.MEMORY))
+        assert store.read(lambda repository: repository.overviews.get(Track.MEMORY)) is None
+        assert _rows_written(store, lambda repository: repository.overviews.remove(Track.MEMORY))[0] == 0
 
     def test_what_is_known_of_an_endpoint_is_added_to(self, store):
         note = lambda facts: store.db.write_now(lambda session: session.endpoints.note("m@host", facts))  # noqa: E731

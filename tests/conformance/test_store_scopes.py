@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from memu.errors import ScopeError, StoreError
-from memu.records import EMPTY_SCOPE, Kind, Scope, Track
+from memu.records import EMPTY_SCOPE, Kind, OverviewSentence, Scope, Track
 from memu.storage import tables
 from memu.storage.vectors import VectorRow
 from memu.tokens import query_terms
@@ -39,7 +39,7 @@ def _fill(store, make, scope):
         repository.replies.keep(f"{name} a", "Said.", resource_id=source.resource.id)
         repository.replies.keep(f"{name} b", "Said.", file_id=page.id)
         repository.patches.add(page.id, 1, prompt_hash=name, model="m", counts={"add": 1})
-        repository.overviews.set("memory", name, f"All of {name}.")
+        repository.overviews.set(Track.MEMORY, name, [OverviewSentence(text=f"All of {name}.", pages=(page.id,))])
         from memu.storage.publications import Publication
 
         repository.publications.set(Publication(tree="/out", version=1, fingerprint=name))
@@ -74,7 +74,7 @@ def _everything(repository):
         repository.tombstones.list(),
         repository.publications.list(),
         repository.replies.get("nobody a"),
-        repository.overviews.get("memory"),
+        repository.overviews.get(Track.MEMORY),
         repository.search.words(query_terms("secret about")),
     ]
     return repr(found)
@@ -161,7 +161,7 @@ def test_ids_of_another_scope_lead_nowhere(store, make):
         repository.passages.replace_for_page(page.id, [])
         repository.replies.drop_for_resource(resource_id)
         repository.replies.drop_for_page(page.id)
-        repository.overviews.remove("memory")
+        repository.overviews.remove(Track.MEMORY)
         repository.queue.remove(page.id)
         repository.tombstones.remove(["ann"])
         rows = [VectorRow(passage_id=passage_id, vector=b"\x05\x05", scale=1.0)]

@@ -45,7 +45,8 @@ def _quote_description(document: Document) -> list[tuple[int, Candidate]]:
             like = Candidate(
                 text="",
                 lines=None,
-                memory_type=MemoryType.SKILL,
+                # What it is for is no step of it; a page's description is known by that.
+                memory_type=MemoryType.KNOWLEDGE,
                 track=Track.SKILL,
                 block=BlockForm.PARAGRAPH,
                 page_hint=document.title,

@@ -54,7 +54,7 @@ async def _patch(reading: Reading, ask: Ask, tokens: int) -> Patched:
     first = messages = ask_for_patch(reading, numbers)
     verdict: Verdict | None = None
     accepted: tuple[Operation, ...] = ()
-    asked, unread, fault = 0, 0, ""
+    asked, unread, refused, fault = 0, 0, 0, ""
     while asked < _TRIES:
         asked += 1
         try:
@@ -71,13 +71,15 @@ async def _patch(reading: Reading, ask: Ask, tokens: int) -> Patched:
             break
         verdict = try_operations(reading, numbers, (*accepted, *operations))
         accepted = verdict.accepted
+        refused += len(verdict.refused)
         if not verdict.refused:
             break
         messages = ask_again(first, verdict.refused)
     if verdict is None:
         return replace(mend(reading.draft), asked=asked, failed=fault)
     left_out = (f"{unread} that could not be read",) if unread else ()
-    return replace(verdict.patched, asked=asked, rejected=(*verdict.patched.rejected, *left_out))
+    useless = "None of its operations could be carried out." if refused and not accepted else None
+    return replace(verdict.patched, asked=asked, rejected=(*verdict.patched.rejected, *left_out), failed=useless)
 
 
 def _read(reply: str) -> tuple[tuple[Operation, ...], int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from memu.memorize.assign.words import plain_title
 from memu.memorize.candidate import BlockForm, BlockShape
@@ -14,7 +15,7 @@ from memu.memorize.fold.forms import format_fence, format_heading, format_item, 
 from memu.memorize.fold.lists import OpenLists
 from memu.memorize.fold.marks import format_marks, marks_for
 from memu.names import fold_name
-from memu.records import Track
+from memu.records import MemoryType, Origin, Track
 
 __all__ = ["PageEntry", "Rendered", "name_sources", "render_page"]
 
@@ -58,7 +59,7 @@ def render_page(track: Track, entries: Sequence[PageEntry]) -> Rendered:
     return Rendered(
         content="\n\n".join(parts) + "\n",
         marks={entry.id: marks[entry.identity] for entry in ordered},
-        description=_describe(track, forms, titles),
+        description=_own_description(track, ordered) or _describe(track, forms, titles),
     )
 
 
@@ -66,6 +67,17 @@ def name_sources(entries: Iterable[PageEntry]) -> dict[tuple[str, str], str]:
     """The heading that each source of these entries has on a page, by ``PageEntry.source_key``."""
     sections = _by_source(sorted(entries, key=lambda entry: entry.place_key))
     return _name_sections(sections) if sections else {}
+
+
+def _own_description(track: Track, ordered: Iterable[PageEntry]) -> str:
+    """What an Agent Skill says in its header that it is for: the first such statement of a skill's page."""
+    own = (entry.text for entry in ordered if track is Track.SKILL and _says_what_for(entry))
+    return " ".join(next(own, "").split())
+
+
+def _says_what_for(entry: PageEntry) -> bool:
+    named = PurePosixPath(entry.path).name == "SKILL.md"
+    return named and entry.memory_type is MemoryType.KNOWLEDGE and entry.origin is Origin.QUOTE
 
 
 def _describe(track: Track, forms: Counter[BlockForm], titles: Sequence[str]) -> str:

@@ -125,7 +125,7 @@ def _check(item: Item, document: Document, path: str, chunk: Chunk, terms: Terms
         raise _Dropped("empty")
     if not fits(text):
         raise _Dropped("too_long", "one short fact an entry")
-    _require_trust(item, text, cited, track, terms)
+    _require_trust(item, text, cited, chunk.plain, track, terms)
     around = chunk.select(first - _NEIGHBOURS, last + _NEIGHBOURS)
     sources = (*(line.shown for line in around), *_known_besides(document, path, around))
     _require_own_words(text, chunk, sources, fence=fence is not None)
@@ -186,10 +186,13 @@ def _read_text(item: Item, document: Document, cited: Sequence[Line]) -> tuple[s
     return words[lead.end() :], item.step or int(lead[1]), None
 
 
-def _require_trust(item: Item, text: str, cited: Sequence[Line], track: Track, terms: Terms) -> None:
+def _require_trust(item: Item, text: str, cited: Sequence[Line], plain: str, track: Track, terms: Terms) -> None:
     said = " ".join(line.text for line in cited)
-    if instructs_model(text) or instructs_model(said):
+    if instructs_model(said) or (instructs_model(text) and instructs_model(plain)):
         raise _Dropped("instructs_model", "lines that speak to you are no memory")
+    if instructs_model(text):
+        # Not the source's fault: the reply is worth no more than any other invention.
+        raise _Dropped("unsupported", "nothing in the source speaks to you")
     if (track is Track.SKILL or item.type in _NEEDS_TRUST) and not terms.teaches:
         raise _Dropped("untrusted", "no skill and no rule from this source")
 
