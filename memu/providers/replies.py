@@ -183,7 +183,7 @@ def _list_in(value: object, model: type[BaseModel]) -> list[Any] | None:
         return value
     fields = value if isinstance(value, dict) else {}
     lists = [each for name, each in fields.items() if isinstance(each, list) and name not in model.model_fields]
-    of_objects = [each for each in lists if all(isinstance(item, dict) for item in each)]
+    of_objects = [each for each in lists if not each or any(isinstance(item, dict) for item in each)]
     return of_objects[0] if len(of_objects) == 1 else None
 
 

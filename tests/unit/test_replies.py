@@ -159,3 +159,8 @@ def test_any_text_is_items_or_a_reply_error(text: str) -> None:
 def test_any_texts_come_back_as_they_were(texts: list[str], ascii_only: bool) -> None:
     reply = json.dumps([{"text": text} for text in texts], ensure_ascii=ascii_only)
     assert [item.text for item in read(f"Here:\n```json\n{reply}\n```").items] == texts
+
+
+def test_f36_words_among_the_objects_of_a_list_are_dropped_and_counted() -> None:
+    parsed = read(json.dumps({"entries": [ONE, "Well done.", 3]}))
+    assert ([item.text for item in parsed.items], parsed.dropped) == ([ONE["text"]], 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from memu.memorize.candidate import BlockForm
 from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.mend import close_page
 from memu.memorize.fold.operations import Operation
@@ -24,7 +25,7 @@ from memu.memorize.fold.patch_numbers import Numbers, number_page
 from memu.memorize.fold.patch_places import Places
 from memu.memorize.fold.patch_reading import Reading, read_draft
 from memu.memorize.fold.patch_sheet import Block
-from memu.memorize.fold.patch_words import evidence_of, terms_of
+from memu.memorize.fold.patch_words import evidence_of, plain_text, terms_of
 
 __all__ = ["PROMPT_TOKENS", "Verdict", "apply", "try_operations"]
 
@@ -194,8 +195,7 @@ class _Trial:
     def _read(self, text: str, cited: Sequence[PageEntry], new: Sequence[PageEntry]) -> Block:
         """The text as a block that cites ``cited`` and says what is ``new``."""
         block = read_text(text, cited)
-        words = block.lead if block.kind is NodeKind.FENCE else text
-        check_words(words, cited, name=self.reading.draft.name, told=self.told)
+        check_words(_words_to_check(text, block, cited), cited, name=self.reading.draft.name, told=self.told)
         for entry in new:
             if left_out := find_left_out(entry, block):
                 raise Refused(f"it leaves out {left_out} of {self._name_of(entry)}")
@@ -237,3 +237,12 @@ class _Trial:
 
     def _name_of(self, entry: PageEntry) -> str:
         return next(name for name, each in self.numbers.entries.items() if each == entry)
+
+
+def _words_to_check(text: str, block: Block, cited: Sequence[PageEntry]) -> str:
+    """The words that must be somebody's: code is held to its source elsewhere, a step's number is its place."""
+    if block.kind is NodeKind.FENCE:
+        return block.lead
+    # In front of anything but a step a number may be a day ("4. März").
+    is_step = block.kind is NodeKind.STEP and all(entry.shape.form is BlockForm.STEP for entry in cited)
+    return plain_text(block) if is_step else text
