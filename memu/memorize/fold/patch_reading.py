@@ -60,7 +60,7 @@ class Reading:
         """The title of each source, by place."""
         titles: dict[tuple[str, str], str] = {}
         for entry in sorted(self.draft.entries, key=lambda entry: entry.place_key):
-            titles.setdefault(entry.source_key, plain_title(entry.title) or entry.path)
+            titles.setdefault(entry.source_key, _title_of(entry))
         return titles
 
     def entries_of(self, block: Block) -> tuple[PageEntry, ...]:
@@ -159,10 +159,11 @@ def _back_headings(
     """Headings that something living backs, and sections of one name joined where they follow one another."""
     titles = name_sources(draft.entries)
     backed = heading_terms(draft)
+    living = {fold_name(heading_of(title)) for title in (*titles.values(), *map(_title_of, draft.entries))}
     kept: list[Section] = []
     for index, section in enumerate(sections):
         below = [*section.blocks, *(block for later in sections[index + 1 :] for block in later.blocks)]
-        is_ours = section.level == 0 or is_earlier(section)
+        is_ours = section.level == 0 or is_earlier(section) or fold_name(section.heading) in living
         if not is_ours and not is_backed(section.heading, backed):
             first = said[below[0].cites[0]][0]
             section = replace(section, heading=heading_of(titles[first.source_key]))
@@ -172,6 +173,10 @@ def _back_headings(
         else:
             kept.append(section)
     return tuple(kept)
+
+
+def _title_of(entry: PageEntry) -> str:
+    return plain_title(entry.title) or entry.path
 
 
 def _same(one: Section, other: Section) -> bool:
@@ -186,5 +191,6 @@ def heading_terms(draft: PageDraft) -> frozenset[str]:
 
 
 def is_backed(heading: str, backed: frozenset[str]) -> bool:
-    """Whether every word of a heading is one that the page's headings may hold."""
-    return heading_words(unescape(heading)) <= backed
+    """Whether every word of a heading is one that the page's headings may hold, and there is one."""
+    words = heading_words(unescape(heading))
+    return bool(words) and words <= backed
