@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memu.ingest.document import Document
-from memu.memorize.asking import Ask
 from memu.memorize.candidate import Extraction
 
+if TYPE_CHECKING:
+    # Asking brings the store with it, which an extractor without a model does not need.
+    from memu.memorize.asking import Ask
+
+if TYPE_CHECKING:
+    
 __all__ = ["NO_CONTEXT", "ExtractContext", "Extractor"]
 
 
