@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     # Asking brings the store with it, which an extractor without a model does not need.
     from memu.memorize.asking import Ask
 
-if TYPE_CHECKING:
-    
 __all__ = ["NO_CONTEXT", "ExtractContext", "Extractor"]
 
 
