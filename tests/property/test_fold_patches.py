@@ -39,7 +39,7 @@ ENDS = ("anchor", "basket", "candle", "dagger", "engine", "fabric", "garlic")
 LABELS = ("harbor", "island", "jacket", "kettle", "ladder", "magnet", "napkin")
 PARTS = ("oyster", "pillow", "quartz", "ribbon", "spider", "tunnel", "velvet")
 SAID = re.compile("|".join((*WORDS, *ENDS, *LABELS, *PARTS)))
-MANY = settings(max_examples=60, deadline=None)
+MANY = settings(max_examples=50, deadline=None)
 
 
 @st.composite
@@ -182,7 +182,7 @@ def test_mending_what_was_rendered_keeps_to_its_words(
     assert not mended.written
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(entry_lists(), TRACKS, st.data())
 def test_a_model_that_is_right_wrong_or_dead_leaves_a_backed_page(
     entries: list[PageEntry], track: Track, data: st.DataObject

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from memu.memorize.fold.describe import describe_memory, describe_skill
 from memu.memorize.fold.entries import PageEntry
+from memu.memorize.fold.inline import unescape
 from memu.memorize.fold.marks import marks_for
 from memu.memorize.fold.outline import NodeKind
 from memu.memorize.fold.patch import PageDraft, Patched
@@ -106,4 +107,4 @@ def _find_written(reading: Reading, sections: Iterable[Section]) -> Iterable[tup
     for section in sections:
         for block in section.blocks:
             if not any(quotes(block, entry) for entry in reading.entries_of(block)):
-                yield plain_text(block), section.heading
+                yield plain_text(block), unescape(section.heading)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from memu.errors import CapReached, ProviderError, ReplyError
@@ -37,20 +38,20 @@ async def patch_page(draft: PageDraft, ask: Ask, *, tokens: int = PROMPT_TOKENS)
     Raises:
         CapReached: no more calls may be made in this run; the page stays as it is.
     """
-    reading = read_draft(draft)
+    reading = await asyncio.to_thread(read_draft, draft)
     if not needs_model(reading):
-        return mend(draft)
+        return await asyncio.to_thread(mend, draft)
     while True:
         try:
             return await _patch(reading, ask, tokens)
         except ContextExceeded as error:
             if tokens <= _LEAST_TOKENS:
-                return replace(mend(draft), asked=1, failed=str(error))
+                return replace(await asyncio.to_thread(mend, draft), asked=1, failed=str(error))
             tokens //= 2
 
 
 async def _patch(reading: Reading, ask: Ask, tokens: int) -> Patched:
-    numbers = number_page(reading, tokens)
+    numbers = await asyncio.to_thread(number_page, reading, tokens)
     first = messages = ask_for_patch(reading, numbers)
     verdict: Verdict | None = None
     accepted: tuple[Operation, ...] = ()
@@ -69,14 +70,14 @@ async def _patch(reading: Reading, ask: Ask, tokens: int) -> Patched:
         except ProviderError as error:
             fault = str(error)
             break
-        verdict = try_operations(reading, numbers, (*accepted, *operations))
+        verdict = await asyncio.to_thread(try_operations, reading, numbers, (*accepted, *operations))
         accepted = verdict.accepted
         refused += len(verdict.refused)
         if not verdict.refused:
             break
         messages = ask_again(first, verdict.refused)
     if verdict is None:
-        return replace(mend(reading.draft), asked=asked, failed=fault)
+        return replace(await asyncio.to_thread(mend, reading.draft), asked=asked, failed=fault)
     left_out = (f"{unread} that could not be read",) if unread else ()
     useless = "None of its operations could be carried out." if refused and not accepted else None
     return replace(verdict.patched, asked=asked, rejected=(*verdict.patched.rejected, *left_out), failed=useless)
