@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import URL
 
@@ -10,11 +11,12 @@ from memu.errors import ConfigurationError, RootError
 from memu.export.private import ensure_private
 from memu.memorize.extractors.extractive import ExtractiveExtractor
 from memu.memorize.extractors.protocol import Extractor
-from memu.memorize.stored_notes import StoredNotes
-from memu.providers.models import ChatModels
 from memu.providers.protocols import ChatModel
 from memu.settings import STORE_FOLDER, Settings, locate_store, store_path
 from memu.storage.database import Database
+
+if TYPE_CHECKING:
+    from memu.providers.models import ChatModels
 
 __all__ = ["choose_chat_models", "choose_extractor", "default_store"]
 
@@ -27,17 +29,18 @@ def choose_chat_models(
     Raises:
         ConfigurationError: ``wanted`` is something else, or an endpoint cannot be used.
     """
-    if wanted is None or isinstance(wanted, ChatModels):
+    if wanted is None or (wanted == "auto" and settings.chat_model is None):
+        return None
+    # Loaded only where a model is to be asked.
+    from memu.memorize.stored_notes import StoredNotes
+    from memu.providers.models import ChatModels, choose_models
+
+    if isinstance(wanted, ChatModels):
         return wanted
     if not isinstance(wanted, str):
         return ChatModels.of(wanted)
     if wanted != "auto":
         raise ConfigurationError(f'models={wanted!r}: give "auto", a chat model of your own, or None.')
-    if settings.chat_model is None:
-        return None
-    # Loaded only where a model is to be asked.
-    from memu.providers.models import choose_models
-
     return choose_models(
         settings.endpoints(),
         temperature=settings.chat_temperature,

@@ -28,7 +28,6 @@ from memu.memorize.extractors.protocol import Extractor
 from memu.providers.choice import choose_encoder
 from memu.providers.endpoint import require_local
 from memu.providers.meter import Meter
-from memu.providers.models import ChatModels
 from memu.providers.protocols import ChatModel, Encoder
 from memu.records import (
     ExportReport,
@@ -44,8 +43,6 @@ from memu.records import (
     Workspace,
     WorkspaceStatus,
 )
-from memu.retrieve.lookup import Lookup
-from memu.retrieve.states import ask
 from memu.settings import STORE_FOLDER, Settings, WorkspaceScope, conditions_of, scope_of
 from memu.storage.database import Database
 from memu.storage.engine import store_path as database_path
@@ -53,10 +50,12 @@ from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
 
 if TYPE_CHECKING:
     from memu.doctor.examination import Doctor
-    from memu.export.workflow import Exporter
+    from memu.export.exporter import Exporter
     from memu.memorize.failure import FailureNote
     from memu.memorize.forget.errand import Forgetter
     from memu.memorize.states import SyncState
+    from memu.providers.models import ChatModels
+    from memu.retrieve.lookup import Lookup
 
 __all__ = ["MemoryService"]
 
@@ -96,7 +95,6 @@ class MemoryService:
         self._carrier = Carrier(runner, tuple(interceptors), workflows)
         self._closed = False
         workflows.apply_changes()
-        self._lookup = Lookup(database, settings.max_file_bytes)
 
     @classmethod
     def open(
@@ -289,6 +287,8 @@ class MemoryService:
             ScopeError: ``where`` names no scope. ConfigurationError: there is no such layer or track, or less than
                 one hit or word is asked for.
         """
+        from memu.retrieve.states import ask
+
         scopes = await self._scopes(where, across=across)
         state = ask(scopes, query, layers=layers, tracks=tracks, max_hits=max_hits, max_words=max_words)
         done = await self._carrier("retrieve", state)
@@ -311,13 +311,13 @@ class MemoryService:
         Raises:
             NotFound: nothing of that name is in the scope.
         """
-        return await self._lookup.get(self._scope(user), reference)
+        return await self._lookup().get(self._scope(user), reference)
 
     async def list_entries(
         self, *, user: Mapping[str, Any] | None = None, after: str | None = None, limit: int | None = None
     ) -> tuple[Listing, ...]:
         """The scope's shown entries in a stable order; ``after`` is the id of the last one already seen."""
-        return await self._lookup.list_entries(self._scope(user), after=after, limit=limit)
+        return await self._lookup().list_entries(self._scope(user), after=after, limit=limit)
 
     async def status(self, *, user: Mapping[str, Any] | None = None) -> tuple[WorkspaceStatus, ...]:
         """How each workspace of the scope stands, told without opening a file."""
@@ -478,6 +478,11 @@ class MemoryService:
             encoder=self._encoder.identity.name if self._encoder else None,
         )
 
+    def _lookup(self) -> Lookup:
+        from memu.retrieve.lookup import Lookup
+
+        return Lookup(self._database, self._settings.max_file_bytes)
+
     def _doctor(self) -> Doctor:
         from memu.doctor.examination import Doctor
 
@@ -491,11 +496,11 @@ class MemoryService:
         )
 
     def _exporter(self) -> Exporter:
-        from memu.export.workflow import Exporter
+        from memu.export.exporter import Exporter
 
         return Exporter(
             database=self._database,
-            workflow=self._carrier.workflows["export"],
+            find_workflow=lambda: self._carrier.workflows["export"],
             runner=self._carrier.runner,
             interceptors=self._carrier.interceptors,
             resources=self._settings.resources,

@@ -17,7 +17,7 @@ from memu.doctor.tree_checks import check_tree
 from memu.doctor.work_checks import check_runs, check_sources, check_work
 from memu.export.disk import Disk, LocalDisk
 from memu.export.examination import PublishedState, TreeExamination, describe_tree, examine_tree, load_published
-from memu.export.workflow import tree_of
+from memu.export.exporter import tree_of
 from memu.memorize.status import describe_workspaces
 from memu.providers.protocols import Encoder
 from memu.records import HealthReport, Scope, Severity, TreeStatus, Usage, Workspace, WorkspaceStatus

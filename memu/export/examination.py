@@ -8,8 +8,8 @@ from pathlib import Path
 
 from memu.errors import ConfigurationError
 from memu.export.disk import Disk, FileStat
+from memu.export.exporter import name_extractor
 from memu.export.fingerprint import conditions_of, look_over, parse_count, render_fingerprint, walk
-from memu.export.load import name_extractor
 from memu.export.manifest import MANIFEST, Manifest, parse_manifest
 from memu.export.survey import is_leftover
 from memu.records import Scope, TreeStatus

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memu.export.disk import Disk, FileStat
-from memu.export.places import COPIES
+from memu.export.naming import COPIES
 
 __all__ = ["Standing", "conditions_of", "look_over", "parse_count", "render_fingerprint", "walk"]
 

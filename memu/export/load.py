@@ -6,14 +6,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from memu.errors import NotFound
+from memu.export.exporter import name_extractor
 from memu.export.snapshot import Citation, TreePage, TreeSentence, TreeSnapshot, TreeSource, TreeWorkspace
 from memu.records import OverviewSentence, RecallFile, Scope, Track
 from memu.storage.entries import CitedEntry
 from memu.storage.repository import Repository
 
-__all__ = ["load_snapshot", "name_extractor"]
-
-_DEFAULT_EXTRACTOR = "extractive"
+__all__ = ["load_snapshot"]
 
 
 def load_snapshot(repository: Repository, scope: Scope) -> TreeSnapshot:
@@ -59,12 +58,6 @@ def _to_sentences(found: Sequence[OverviewSentence], pages: Mapping[str, TreePag
         for each in found
         if pages.keys() >= set(each.pages)
     )
-
-
-def name_extractor(repository: Repository) -> str:
-    """What turned the sources into entries, by the last sync of each workspace."""
-    runs = (repository.runs.last(each.id) for each in repository.workspaces.list())
-    return " and ".join(sorted({run.extractor for run in runs if run})) or _DEFAULT_EXTRACTOR
 
 
 def _to_page(page: RecallFile, entries: Sequence[CitedEntry]) -> TreePage:

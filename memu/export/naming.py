@@ -7,9 +7,11 @@ import re
 
 from memu.records import EMPTY_SCOPE, Scope
 
-__all__ = ["EMPTY_SCOPE_TREE", "MAX_TREE_NAME", "tree_name"]
+__all__ = ["COPIES", "EMPTY_SCOPE_TREE", "MAX_TREE_NAME", "tree_name"]
 
 EMPTY_SCOPE_TREE = "workspace-memory"
+COPIES = "sources"
+"""The folder in a tree that holds copies of sources."""
 # What the Agent Skill specification allows a skill's name, and so its folder, to be.
 MAX_TREE_NAME = 64
 _HASH_DIGITS = 12

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memu.export.markdown import path_url
+from memu.export.naming import COPIES
 from memu.export.snapshot import Citation, SourceKey, TreeSnapshot, sort_workspaces
 from memu.names import slugify
 
-__all__ = ["COPIES", "Places", "copy_paths", "root_url", "source_url"]
+__all__ = ["Places", "copy_paths", "root_url", "source_url"]
 
-COPIES = "sources"
 _BYTE = re.compile(r"(%(?:25|[89A-F][0-9A-F]))")
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from memu.memorize.asking import Asker
 from memu.memorize.candidate import BlockShape, Candidate
 from memu.memorize.extractors.protocol import ExtractContext, Extractor
 from memu.memorize.states import MemorizeState
-from memu.providers.models import ChatModels
 from memu.records import Kind, RecallEntry, Resource, State
 from memu.storage.database import Database
 from memu.storage.session import Session
+
+if TYPE_CHECKING:
+    from memu.providers.models import ChatModels
 
 __all__ = ["Extract"]
 
@@ -40,6 +42,8 @@ class Extract:
                 state, untrusted=untrusted, read_by=read_by, candidates=tuple(map(_to_candidate, entries))
             )
         else:
+            from memu.memorize.asking import Asker
+
             ask = Asker(
                 self.database, state.scope, self.models.extract, state.meter, "extract", resource_id=resource.id
             )

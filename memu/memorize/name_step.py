@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
-
-from memu.errors import ProviderError
-from memu.memorize.asking import ask_once
-from memu.memorize.assign.joining import PageName, find_doubtful, follow, join_spellings
 from memu.memorize.assign.records import AssignCandidate
 from memu.memorize.states import AssignState
-from memu.providers.models import ChatModels
-from memu.providers.protocols import ChatMessage
-from memu.providers.replies import parse_items
 from memu.records import Origin
 from memu.storage.database import Database
 from memu.storage.session import Session
 
+if TYPE_CHECKING:
+    from memu.memorize.assign.joining import PageName
+    from memu.providers.models import ChatModels
+
 __all__ = ["SettleNames"]
 
-_Joined = Mapping[PageName, PageName]
-
-
-class _Verdict(BaseModel):
-    """That the pair of this number is one thing."""
-
-    pair: int
-    same: bool
+_Joined = Mapping["PageName", "PageName"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +35,21 @@ class SettleNames:
         given = {name for name in map(_name_of, state.candidates) if name is not None}
         if not given:
             return state
+        from memu.memorize.assign.joining import find_doubtful, follow, join_spellings
+
         spelled = join_spellings({*given, *state.standing})
         new = {spelled[name] for name in given} - {spelled[name] for name in state.standing}
         pairs = find_doubtful(new, {spelled[name] for name in state.standing})
-        judged = await self._judge(state, pairs) if self.models and pairs else {}
+        judged: _Joined = {}
+        if self.models is not None and pairs:
+            from memu.memorize.llm.page_names import judge_pairs
+
+            judged = await judge_pairs(self.models.default, state.meter, pairs)
         settled = {name: follow(judged, spelled[name]) for name in given}
         moved = {name: onward for name, onward in settled.items() if onward != spelled[name]}
         if moved:
             await self._write(state, moved)
         return replace(state, candidates=tuple(_renamed(each, settled) for each in state.candidates))
-
-    async def _judge(self, state: AssignState, pairs: Sequence[tuple[PageName, PageName]]) -> _Joined:
-        """The first name of each pair → the second, where the model says that they are one."""
-        assert self.models is not None
-        shown = [{"pair": n, "one": one[1], "other": other[1]} for n, (one, other) in enumerate(pairs, 1)]
-        messages = (
-            ChatMessage(role="system", content=_template()),
-            ChatMessage(role="user", content=json.dumps(shown, ensure_ascii=False)),
-        )
-        try:
-            text = await ask_once(self.models.default, state.meter, "names", messages)
-            verdicts = parse_items(text, _Verdict).items
-        except ProviderError:
-            # Names that stay apart are no fault that anybody has to hear of: two pages are found as well as one.
-            return {}
-        said = {verdict.pair for verdict in verdicts if verdict.same}
-        return {one: other for n, (one, other) in enumerate(pairs, 1) if n in said}
 
     async def _write(self, state: AssignState, moved: _Joined) -> None:
         ids: dict[str, list[str]] = {}
@@ -100,9 +76,3 @@ def _name_of(candidate: AssignCandidate) -> PageName | None:
 def _renamed(candidate: AssignCandidate, settled: _Joined) -> AssignCandidate:
     name = _name_of(candidate)
     return candidate if name is None else replace(candidate, page_hint=settled[name][1])
-
-
-@cache
-def _template() -> str:
-    raw = resources.files("memu.memorize").joinpath("prompts").joinpath("names.md").read_text(encoding="utf-8")
-    return raw.partition("\n")[2].strip()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from memu.memorize.file_survey import work_of
 from memu.memorize.states import SyncState
-from memu.providers.models import ChatModels
 from memu.storage.database import Database
 from memu.storage.session import Session
+
+if TYPE_CHECKING:
+    from memu.providers.models import ChatModels
 
 __all__ = ["OfferNames"]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from memu.errors import CapReached
 from memu.memorize.states import FoldState
-from memu.providers.models import ChatModels
 from memu.records import Origin, Track
 from memu.storage.database import Database
 
 if TYPE_CHECKING:
     from memu.memorize.fold.patch import PageDraft, Patched
     from memu.memorize.fold.render import Rendered
+    from memu.providers.models import ChatModels
 
 __all__ = ["RenderPage"]
 

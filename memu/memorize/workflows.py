@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memu.memorize.extract_step import Extract
 from memu.memorize.extractors.protocol import Extractor
@@ -37,11 +37,13 @@ from memu.memorize.reporting import WriteReport
 from memu.memorize.settlement import SettleFiles
 from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, SyncState
 from memu.memorize.vector_steps import CountMissing, EmbedPassages
-from memu.providers.models import ChatModels
 from memu.providers.protocols import Encoder
 from memu.records import ExportReport, Scope
 from memu.storage.database import Database
 from memu.workflow import Step, Workflow
+
+if TYPE_CHECKING:
+    from memu.providers.models import ChatModels
 
 __all__ = ["Collaborators", "write_workflows"]
 

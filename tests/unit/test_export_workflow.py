@@ -13,9 +13,10 @@ import pytest
 
 from memu.errors import BusyError, ConfigurationError, NotFound
 from memu.export.disk import FileStat, LocalDisk
+from memu.export.exporter import Exporter, tree_of
 from memu.export.manifest import MANIFEST
 from memu.export.state import ExportState
-from memu.export.workflow import Exporter, export_workflow, tree_of
+from memu.export.workflow import export_workflow
 from memu.records import (
     EMPTY_SCOPE,
     ExportReport,
@@ -121,7 +122,7 @@ def no_copy(root: Path, path: str) -> bytes | None:
 def exporter(database: Database, disk: WatchedDisk, **more: object) -> Exporter:
     return Exporter(
         database=database,
-        workflow=export_workflow(database, read_copy=no_copy, disk=disk),
+        find_workflow=lambda: export_workflow(database, read_copy=no_copy, disk=disk),
         disk=disk,
         **more,  # type: ignore[arg-type]
     )
@@ -256,7 +257,8 @@ async def test_a_step_that_fails_frees_the_tree(database: Database, disk: Watche
         raise RuntimeError("no")
 
     export = exporter(database, disk)
-    broken = Exporter(database=database, workflow=export.workflow.replacing("publish", fail), disk=disk)
+    failing = export.find_workflow().replacing("publish", fail)
+    broken = Exporter(database=database, find_workflow=lambda: failing, disk=disk)
     with suppress(RuntimeError):
         await broken.export(EMPTY_SCOPE, root / ".memu")
     assert len((await export.export(EMPTY_SCOPE, root / ".memu")).written) == 4
@@ -292,7 +294,7 @@ async def test_sources_are_copied_on_request(database: Database, disk: WatchedDi
     for resources, wanted in (("link", []), ("copy", [(root, "a.md")])):
         export = Exporter(
             database=database,
-            workflow=export_workflow(database, read_copy=read_copy, disk=disk),
+            find_workflow=lambda: export_workflow(database, read_copy=read_copy, disk=disk),
             disk=disk,
             resources=resources,  # type: ignore[arg-type]
         )

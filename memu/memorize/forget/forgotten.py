@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from memu.memorize.sentences import split_lines, split_sentences
 from memu.records import Workspace
 from memu.tokens import text_key
 
@@ -79,6 +78,8 @@ def statement_keys(text: str) -> frozenset[str]:
 
     A part that says too little by itself ("Yes.", "}") is left out: it would be cut from everywhere.
     """
+    from memu.memorize.sentences import split_lines, split_sentences
+
     parts = (*split_sentences(text), *split_lines(text))
     keys = {text_key(part.text) for part in parts}
     return frozenset({text_key(text), *filter(is_telling, keys)} - {""})

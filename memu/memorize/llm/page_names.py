@@ -1,0 +1,50 @@
+"""Whether two names of pages mean one thing: a bounded list of pairs, asked about in one call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+
+from pydantic import BaseModel
+
+from memu.errors import ProviderError
+from memu.memorize.asking import ask_once
+from memu.memorize.assign.joining import PageName
+from memu.providers.meter import Meter
+from memu.providers.protocols import ChatMessage, ChatModel
+from memu.providers.replies import parse_items
+
+__all__ = ["judge_pairs"]
+
+
+class _Verdict(BaseModel):
+    """Whether the pair of this number is one thing."""
+
+    pair: int
+    same: bool
+
+
+async def judge_pairs(
+    model: ChatModel, meter: Meter, pairs: Sequence[tuple[PageName, PageName]]
+) -> dict[PageName, PageName]:
+    """The first name of each pair → the second, where the model says that they are one; none where it fails."""
+    shown = [{"pair": n, "one": one[1], "other": other[1]} for n, (one, other) in enumerate(pairs, 1)]
+    messages = (
+        ChatMessage(role="system", content=_template()),
+        ChatMessage(role="user", content=json.dumps(shown, ensure_ascii=False)),
+    )
+    try:
+        verdicts = parse_items(await ask_once(model, meter, "names", messages), _Verdict).items
+    except ProviderError:
+        # Names that stay apart are no fault that anybody has to hear of: two pages are found as well as one.
+        return {}
+    said = {verdict.pair for verdict in verdicts if verdict.same}
+    return {one: other for n, (one, other) in enumerate(pairs, 1) if n in said}
+
+
+@cache
+def _template() -> str:
+    raw = resources.files("memu.memorize").joinpath("prompts").joinpath("names.md").read_text(encoding="utf-8")
+    return raw.partition("\n")[2].strip()
