@@ -199,9 +199,8 @@ vault key list --old
 
 def test_an_agent_skill_goes_whole_to_one_page_of_its_name() -> None:
     found = extract_whole(AGENT_SKILL, ".claude/skills/rotate-keys/SKILL.md")
-    assert {(one.track, one.page_hint, one.memory_type) for one in found} == {
-        (Track.SKILL, "rotate-keys", MemoryType.SKILL)
-    }
+    assert {(one.track, one.page_hint) for one in found} == {(Track.SKILL, "rotate-keys")}
+    assert [one.memory_type for one in found] == [MemoryType.KNOWLEDGE, *[MemoryType.SKILL] * 3]
     assert [(one.label, one.text) for one in found] == [
         ("", "Rotates the keys of the billing service. Use when a key leaked."),
         ("Rotating keys", "Tell the team first."),
