@@ -12,15 +12,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSource
+from memu.memorize.source_rows import page_passages
 from memu.memorize.states import AssignState, FoldState
 from memu.names import choose_display_name
-from memu.records import Passage, RecallEntry, RecallFile, RecallFileEntry, Resource
+from memu.records import RecallEntry, RecallFileEntry, Resource
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 from memu.storage.session import Session
 
 if TYPE_CHECKING:
-    from memu.memorize.fold.render import Rendered
+    pass
 
 __all__ = ["ApplyAssignment", "LoadCandidates", "LoadPage", "SavePage", "check_page", "settle_pages"]
 
@@ -218,8 +219,8 @@ def _save(repository: Repository, state: FoldState) -> tuple[bool, str | None]:
     if not repository.pages.save(wanted, page.version):
         return False, None
     repository.pages.set_marks(page.id, {**dict.fromkeys(rests_on, ""), **rendered.marks})
-    repository.passages.replace_for_page(page.id, _page_passages(wanted, rendered))
-    if state.prompts:
+    repository.passages.replace_for_page(page.id, page_passages(wanted, rendered.written))
+    if state.prompts and not state.waiting:
         version = repository.pages.get(page.id)
         repository.patches.add(
             page.id,
@@ -228,19 +229,10 @@ def _save(repository: Repository, state: FoldState) -> tuple[bool, str | None]:
             model=state.model,
             counts=rendered.counts,
         )
+    # A reply to what would be asked now is waited for; others may hold words of sources that are gone.
+    repository.replies.drop_for_page(page.id, but=state.prompts if state.waiting else ())
     if not state.waiting:
-        repository.replies.drop_for_page(page.id)
         repository.queue.remove(page.id, state.ticket)
     if not page.content:
         return True, "created"
     return True, "changed" if (page.content, page.name) != (wanted.content, wanted.name) else None
-
-
-def _page_passages(page: RecallFile, rendered: Rendered) -> list[Passage]:
-    """What the page is called, and each block that is in a model's words: quotes are found as entries."""
-    named = Passage(id="", ordinal=0, header=page.name, text=page.description, heading="", track=page.track)
-    blocks = [
-        Passage(id="", ordinal=ordinal, header=page.name, text=text, heading=heading, track=page.track)
-        for ordinal, (text, heading) in enumerate(rendered.written, 1)
-    ]
-    return [named, *blocks]

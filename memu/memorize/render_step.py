@@ -46,7 +46,7 @@ class RenderPage:
             # What sources no longer say goes at once; what they say anew waits for the run that may ask.
             waiting = replace(draft, entries=tuple(entry for entry in draft.entries if entry.id in draft.marks))
             patched = replace(await asyncio.to_thread(mend, waiting), failed=str(cap))
-            return replace(_with_patch(state, patched), waiting=True)
+            return replace(_with_patch(state, patched), waiting=True, prompts=tuple(ask.prompts))
         return replace(_with_patch(state, patched), model=models.fold.name, prompts=tuple(ask.prompts))
 
 

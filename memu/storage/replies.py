@@ -51,9 +51,10 @@ class Replies(Group):
         statement = self._scoped.delete(reply).where(reply.c.resource_id == resource_id)
         self._connection.execute(statement.where(reply.c.key.not_in(sorted(but))) if but else statement)
 
-    def drop_for_page(self, file_id: str) -> None:
-        """Forget a page's replies."""
-        self._connection.execute(self._scoped.delete(reply).where(reply.c.file_id == file_id))
+    def drop_for_page(self, file_id: str, *, but: Collection[str] = ()) -> None:
+        """Forget a page's replies, but those of the keys that are still waited for."""
+        statement = self._scoped.delete(reply).where(reply.c.file_id == file_id)
+        self._connection.execute(statement.where(reply.c.key.not_in(sorted(but))) if but else statement)
 
 
 class Patches(Group):

@@ -29,10 +29,12 @@ _COUNTED = re.compile(r"(?:How to[,:] )?\d+ (?:statement|step|command|note)s? ")
 def mend(draft: PageDraft) -> Patched:
     """The page without what only lost entries said, and with what is new as its sources say it.
 
-    What lost nothing keeps its words and its place. A page that stands as rendered is rendered whole again.
+    What lost nothing keeps its words and its place. A page that stands as rendered is rendered whole again; so is
+    a skill in its sources' own words that lost one, for the steps that stood among those of the lost one.
     """
     reading = read_draft(draft)
-    if not reading.stands and is_rendering(reading):
+    shrunk = draft.track is Track.SKILL and reading.lost and not any(_find_written(reading, reading.sections))
+    if not reading.stands and (shrunk or is_rendering(reading)):
         page = render_page(draft.track, draft.entries)
         return Patched(content=page.content, marks=page.marks, description=page.description)
     return close_page(reading, Places(reading))

@@ -60,14 +60,14 @@ def read_overview(text: str, pages: Sequence[RecallFile]) -> tuple[OverviewSente
     """
     given = parse_items(text, _Sentence).items
     by_name = {f"p{number}": page for number, page in enumerate(pages[:_MOST_PAGES], 1)}
-    kept = []
-    for sentence in given[:_MOST_SENTENCES]:
+    kept: dict[str, OverviewSentence] = {}
+    for sentence in given:
         cited = [by_name[name] for name in dict.fromkeys(sentence.cites) if name in by_name]
         text = " ".join(sentence.text.split())
         backed = cited and not ungrounded(text, [f"{page.name}\n{_plain(page)}" for page in cited])
         if backed and 0 < len(text) <= _SENTENCE_CHARS:
-            kept.append(OverviewSentence(text=text, pages=tuple(page.id for page in cited)))
-    return tuple(kept)
+            kept.setdefault(text, OverviewSentence(text=text, pages=tuple(page.id for page in cited)))
+    return tuple(kept.values())[:_MOST_SENTENCES]
 
 
 def _plain(page: RecallFile) -> str:

@@ -18,6 +18,9 @@ from memu.providers.replies import parse_items
 
 __all__ = ["judge_pairs"]
 
+# The template's example speaks of pairs 1 and 2: a copy of it joins nothing.
+_FIRST = 11
+
 
 class _Verdict(BaseModel):
     """Whether the pair of this number is one thing."""
@@ -30,7 +33,8 @@ async def judge_pairs(
     model: ChatModel, meter: Meter, pairs: Sequence[tuple[PageName, PageName]]
 ) -> dict[PageName, PageName]:
     """The first name of each pair → the second, where the model says that they are one; none where it fails."""
-    shown = [{"pair": n, "one": one[1], "other": other[1]} for n, (one, other) in enumerate(pairs, 1)]
+    numbered = dict(enumerate(pairs, _FIRST))
+    shown = [{"pair": n, "one": one[1], "other": other[1]} for n, (one, other) in numbered.items()]
     messages = (
         ChatMessage(role="system", content=_template()),
         ChatMessage(role="user", content=json.dumps(shown, ensure_ascii=False)),
@@ -41,7 +45,7 @@ async def judge_pairs(
         # Names that stay apart are no fault that anybody has to hear of: two pages are found as well as one.
         return {}
     said = {verdict.pair for verdict in verdicts if verdict.same}
-    return {one: other for n, (one, other) in enumerate(pairs, 1) if n in said}
+    return {one: other for n, (one, other) in numbered.items() if n in said}
 
 
 @cache
