@@ -389,6 +389,8 @@ class ExportReport:
 class SyncReport:
     """What one sync did, as the ``--json`` of the command line gives it.
 
+    resumed: the sync before was killed and this one finished what it left; ``pages`` says nothing of what that one
+        did, ``export`` what is published only now.
     waiting: files left for the next sync because a cap was reached.
     failed: files that failed, those that a model read only in part among them.
     unpatched: pages folded without the model that should have written them, and why.
@@ -404,6 +406,7 @@ class SyncReport:
     unchanged: int = 0
     skipped: tuple[FileProblem, ...] = ()
     failed: tuple[FileProblem, ...] = ()
+    resumed: bool = False
     waiting: tuple[str, ...] = ()
     pages: PageChanges = PageChanges()
     unpatched: tuple[FileProblem, ...] = ()
@@ -434,6 +437,7 @@ class SyncReport:
             "unchanged": self.unchanged,
             "skipped": [problem.to_dict() for problem in self.skipped],
             "failed": [problem.to_dict() for problem in self.failed],
+            "resumed": self.resumed,
             "waiting": list(self.waiting),
             "pages": self.pages.to_dict(),
             "calls": self.usage.calls,

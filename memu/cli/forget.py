@@ -99,9 +99,9 @@ def describe_receipt(receipt: ForgetReceipt) -> Iterator[Line]:
 def _headline(receipt: ForgetReceipt) -> str:
     count = f"{receipt.entries} {'entry' if receipt.entries == 1 else 'entries'}"
     done = "would forget" if receipt.dry_run else "forgot"
-    return (
-        f"{done} {count} and the words of {len(receipt.sources) + len(receipt.removed)} sources ({receipt.what})"
-    )
+    number = len(receipt.sources) + len(receipt.removed)
+    sources = "source" if number == 1 else "sources"
+    return f"{done} {count} and the words of {number} {sources} ({receipt.what})"
 
 
 def _names(before: str, names: Sequence[str], style: str) -> Iterator[Line]:

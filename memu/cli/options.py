@@ -33,8 +33,13 @@ class Common:
     def open_service(self, folder: Path | None = None, interceptors: Sequence[Interceptor] = ()) -> MemoryService:
         """The service on the store that these options, the environment or the folder name."""
         from memu import MemoryService, Settings
+        from memu.errors import ConfigurationError
 
         settings = Settings.load(db=self.db, out=self.out, local_only=self.local_only or None)
+        if settings.out is not None and Path(settings.out).expanduser().is_file():
+            raise ConfigurationError(
+                f"The tree cannot go to {settings.out}: it is a file; give a folder as --out."
+            )
         for notice in settings.notices():
             self.notice(notice)
         return MemoryService.open(

@@ -87,6 +87,12 @@ def _cost(report: SyncReport) -> str:
 
 def _pages(report: SyncReport) -> Iterator[Line]:
     changes = report.pages
+    if report.resumed:
+        written = len(report.export.written) if report.export else 0
+        files = "file" if written == 1 else "files"
+        yield f"an interrupted sync was finished; {written} {files} published", "bold"
+    if report.resumed and not (changes.created or changes.changed or changes.removed):
+        return
     if not (changes.created or changes.changed or changes.removed):
         yield "pages: nothing changed", ""
         return

@@ -43,6 +43,8 @@ def memorize_workspace(folder: Path, dry_run: bool, common: Common, **how: Any) 
 
     Exit code 1 means that some files failed; they are listed, and tried again by later syncs.
     """
+    if how["name"] is not None and not how["name"].strip():
+        raise click.UsageError("--workspace is empty; give a name or leave it out.", click.get_current_context())
     if dry_run:
         return _show_plan(asyncio.run(_plan(folder, common, how)), common)
     return _show_report(asyncio.run(_sync(folder, common, how)), common)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import sys
+from pathlib import Path
 
 import click
 
 from memu.cli.options import Common, common_options
 from memu.cli.output import print_lines, write_json
+from memu.errors import NotFound
 from memu.records import Workspace
 
 __all__ = ["workspace"]
@@ -48,6 +50,7 @@ def remove_workspace(reference: str, yes: bool, common: Common) -> int:
 
     The folder itself is left as it is.
     """
+    asyncio.run(_require(reference, common))
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError("Nobody is there to ask; say --yes.", click.get_current_context())
@@ -63,3 +66,13 @@ def remove_workspace(reference: str, yes: bool, common: Common) -> int:
     else:
         common.notice(f"Forgot {reference}.")
     return 0
+
+
+async def _require(reference: str, common: Common) -> None:
+    """Nobody is asked about a workspace that is not there."""
+    async with common.open_service() as memu:
+        known = await memu.list_workspaces(user=common.user)
+    root = str(Path(reference).expanduser().resolve())
+    if not any(reference in (one.id, one.name, one.root) or one.root == root for one in known):
+        names = ", ".join(one.name or one.root for one in known) or "none"
+        raise NotFound(f"There is no workspace {reference!r} in this scope; there are: {names}.")

@@ -51,8 +51,10 @@ def carry_out(disk: Disk, tree: Path, scope: Scope, survey: Survey, plan: Plan) 
             work.write(MANIFEST, final)
             disk.settle(tree)
     except OSError as error:
+        state = "Every file in it is whole" if tree.is_dir() else "There is none yet"
+        at = f" ({error.filename})" if error.filename else ""
         raise UnavailableError(
-            f"Cannot write the export tree {tree}: {error}. Every file in it is whole; "
+            f"Cannot write the export tree {tree}: {error.strerror or error}{at}. {state}; "
             "put this right and export again."
         ) from error
     return ExportReport(

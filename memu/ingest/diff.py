@@ -6,7 +6,7 @@ that a later write could have left the same time ("racily clean", as git's index
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -15,7 +15,7 @@ from memu.ingest.moves import pair_moves
 from memu.ingest.scan import FoundFile
 from memu.records import FileProblem, State
 
-__all__ = ["RACY_WINDOW_NS", "Diff", "Known", "KnownFile", "Move", "diff"]
+__all__ = ["RACY_WINDOW_NS", "Diff", "Known", "KnownFile", "Move", "diff", "is_idle"]
 
 RACY_WINDOW_NS = 2_000_000_000
 """Two seconds, the coarsest clock among file systems in use (FAT)."""
@@ -77,6 +77,15 @@ class Diff:
     restated: tuple[FoundFile, ...] = ()
     unchanged: int = 0
     out_of_sight: tuple[str, ...] = ()
+
+
+def is_idle(found: Sequence[FoundFile], settled: frozenset[tuple[str, int, int]]) -> bool:
+    """Whether these files are those of the rows, each with its size and time: what ``diff`` would find unchanged.
+
+    Args:
+        settled: path, size and mtime of every row, none of whose files was seen within the racy window.
+    """
+    return len(found) == len(settled) and settled.issuperset(found)
 
 
 def diff(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
+from stat import S_ISLNK, S_ISREG
 from typing import NamedTuple
 
 from memu.errors import ReadError, RootError
@@ -206,22 +207,24 @@ class _Walk:
 
     def _take(self, entry: os.DirEntry[str], path: str, rules: tuple[IgnoreRules, ...]) -> None:
         name = entry.name
-        if entry.is_symlink():
-            self._note(self.skipped, path, self._link_reason(entry.path))
-            return
         status = entry.stat(follow_symlinks=False)
-        size = status.st_size
+        size, mode = status.st_size, status.st_mode
+        # Nearly every file passes all of these: what costs a call is asked only where the answer may matter.
         reason = (
-            explain_mode(status.st_mode)
+            (None if S_ISREG(mode) else self._kind_reason(entry.path, mode))
             or (self._own_reason(entry, path) if name in _OWN_NAMES or self.outputs else None)
-            or _ignored(rules, path, name)
+            or (_ignored(rules, path, name) if rules else None)
             or explain_suffix(name)
             or (explain_size(size, self.rules.max_size) if size > self.rules.max_size else None)
         )
         if reason:
             self._note(self.skipped, path, reason)
-        else:
-            self.files.append(FoundFile(stored_path(path), size, status.st_mtime_ns))
+            return
+        plain = path if path.isascii() and "%" not in path else stored_path(path)
+        self.files.append(FoundFile(plain, size, status.st_mtime_ns))
+
+    def _kind_reason(self, path: str, mode: int) -> str | None:
+        return self._link_reason(path) if S_ISLNK(mode) else explain_mode(mode)
 
     def _own_reason(self, entry: os.DirEntry[str], path: str) -> str | None:
         if entry.name == MANIFEST_NAME:

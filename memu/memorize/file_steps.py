@@ -177,7 +177,7 @@ def _to_resource(state: MemorizeState) -> Resource:
         caption=caption(document),
         language=state.language,
         happened_at=document.happened_at,
-        facts=facts_of(document, state.file.path) | _mark_fact(state) | _model_facts(state),
+        facts=facts_of(document, state.file.path) | _model_facts(state) | _mark_fact(state),
     )
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from memu.errors import RootError
-from memu.ingest.diff import Diff, Known, diff
+from memu.ingest.diff import RACY_WINDOW_NS, Diff, Known, diff, is_idle
 from memu.ingest.paths import hash_source
 from memu.ingest.project_file import read_project_file
 from memu.ingest.scan import FoundFile, Scan, ScanRules, scan
@@ -53,6 +53,9 @@ class CompareFiles:
         assert found is not None
         assert began is not None
 
+        if await self._is_idle(state, workspace.id, found):
+            return replace(state, diff=Diff(unchanged=len(found.files)))
+
         def load(session: Session) -> tuple[dict[str, KnownResource], dict[str, tuple[int, datetime | None]]]:
             resources = session.within(state.scope).resources
             return resources.known(workspace.id), resources.tries(workspace.id)
@@ -83,6 +86,15 @@ class CompareFiles:
             diff=compared if state.removals else replace(compared, deleted=()),
             never_read=frozenset(path for path, row in rows.items() if not row.content_hash),
         )
+
+    async def _is_idle(self, state: SyncState, workspace_id: str, found: Scan) -> bool:
+        """Whether nothing at all has to be done, told without a record for each of many thousand files."""
+        if state.only is not None or found.unlistable or not found.files:
+            return False
+        settled, whole = await self.database.read(
+            lambda session: session.within(state.scope).resources.settled(workspace_id, RACY_WINDOW_NS)
+        )
+        return whole and await asyncio.to_thread(is_idle, found.files, settled)
 
 
 def work_of(compared: Diff) -> tuple[FoundFile, ...]:

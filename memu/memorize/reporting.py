@@ -26,12 +26,16 @@ class WriteReport:
     async def __call__(self, state: SyncState) -> SyncState:
         workspace = state.workspace
         assert workspace is not None
-        rows = await self.database.read(
-            lambda session: session.within(state.scope).resources.in_state(
-                workspace.id, State.SKIPPED, State.FAILED, State.PARTIAL
-            )
-        )
-        report = _to_report(state, rows, self.encoder, self.extractor)
+
+        def load(session: Session) -> tuple[Sequence[Resource], bool]:
+            repository = session.within(state.scope)
+            run = repository.runs.last(workspace.id)
+            before = repository.runs.before(run) if run is not None else None
+            rows = repository.resources.in_state(workspace.id, State.SKIPPED, State.FAILED, State.PARTIAL)
+            return rows, before is not None and before.state == "interrupted"
+
+        rows, resumed = await self.database.read(load)
+        report = replace(_to_report(state, rows, self.encoder, self.extractor), resumed=resumed)
 
         def work(session: Session) -> None:
             runs = session.within(state.scope).runs

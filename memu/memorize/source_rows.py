@@ -1,15 +1,15 @@
-"""The rows of one source: how they are made and replaced, whoever found them."""
+"""The rows of one source, and the passages of a page: how they are made and replaced, whoever found them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memu.records import Passage, RecallEntry, Resource
+from memu.records import Passage, RecallEntry, RecallFile, Resource
 from memu.storage.repository import Repository
 from memu.storage.words import IndexedPassage, index_passage
 
-__all__ = ["entry_passage", "index_passages", "store_source"]
+__all__ = ["entry_passage", "index_passages", "page_passages", "store_source"]
 
 
 def store_source(
@@ -54,6 +54,16 @@ def entry_passage(entry: RecallEntry, resource: Resource) -> Passage:
         place=entry.place,
         happened_at=entry.happened_at,
     )
+
+
+def page_passages(page: RecallFile, written: Sequence[tuple[str, str]]) -> list[Passage]:
+    """What the page is called, and each block that is in a model's words: quotes are found as entries."""
+    named = Passage(id="", ordinal=0, header=page.name, text=page.description, heading="", track=page.track)
+    blocks = [
+        Passage(id="", ordinal=ordinal, header=page.name, text=text, heading=heading, track=page.track)
+        for ordinal, (text, heading) in enumerate(written, 1)
+    ]
+    return [named, *blocks]
 
 
 def index_passages(passages: Sequence[Passage]) -> tuple[IndexedPassage, ...]:

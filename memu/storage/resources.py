@@ -64,6 +64,23 @@ class Resources(Group):
             ).fetchall()
         }
 
+    def settled(self, workspace_id: str, window_ns: int) -> tuple[frozenset[tuple[str, int, int]], bool]:
+        """(path, size, mtime in ns) of each source that is done or skipped and was looked at over ``window_ns``
+        after it was written; and whether that is every source of the workspace.
+
+        An idle sync needs no more, and compares it as one set.
+        """
+        columns = resource.c
+        mine = columns.workspace_id == workspace_id
+        quiet = columns.state.in_((State.DONE.value, State.SKIPPED.value))
+        old = columns.mtime_ns < columns.seen_ns - window_ns
+        statement = self._scoped.select(columns.path, columns.size, columns.mtime_ns, of=resource)
+        result = self._connection.execute(statement.where(mine, quiet, old))
+        # The driver's own tuples: these three columns need no conversion, and a row object each would cost most.
+        found = frozenset(result.cursor.fetchall() if result.cursor else ())
+        count = self._connection.execute(self._scoped.select(func.count(), of=resource).where(mine)).scalar_one()
+        return found, len(found) == count
+
     def tries(self, workspace_id: str) -> dict[str, tuple[int, datetime | None]]:
         """Path → how often, and when last, a source that stands as failed, or done in part, was tried."""
         failed = self.in_state(workspace_id, State.FAILED, State.PARTIAL)

@@ -121,6 +121,10 @@ class Runs(Group):
         """The run that began last."""
         return self._newest(sync_run.c.workspace_id == workspace_id)
 
+    def before(self, run: SyncRun) -> SyncRun | None:
+        """The newest run of the same workspace that began before this one."""
+        return self._newest((sync_run.c.workspace_id == run.workspace_id) & (sync_run.c.id != run.id))
+
     def last_good(self, workspace_id: str) -> SyncRun | None:
         """The run that began last of those that ended with every file done."""
         return self._newest((sync_run.c.workspace_id == workspace_id) & (sync_run.c.state == "done"))

@@ -621,6 +621,29 @@ class TestSmallGroups:
         store.write(lambda repository: repository.tombstones.remove(["a"]))
         assert store.read(lambda repository: repository.tombstones.list()) == {"b"}
 
+    def test_p7_settled_sources_are_told_as_one_set_and_whether_they_are_all(self, store, make):
+        workspace = store.add_workspace()
+
+        def save(path, mtime, state=State.DONE):
+            row = make.resource(workspace, path)
+            store.write(
+                lambda repository: repository.resources.save(
+                    replace(row, size=3, mtime_ns=mtime, seen_ns=10_000_000_000, state=state)
+                )
+            )
+
+        look = lambda: store.read(  # noqa: E731
+            lambda repository: repository.resources.settled(workspace.id, 2_000_000_000)
+        )
+        assert look() == (frozenset(), True)
+        save("a.md", 1)
+        save("b.md", 2, State.SKIPPED)
+        assert look() == ({("a.md", 3, 1), ("b.md", 3, 2)}, True)
+        save("c.md", 9_000_000_000)
+        assert look() == ({("a.md", 3, 1), ("b.md", 3, 2)}, False)
+        save("c.md", 3, State.FAILED)
+        assert look()[1] is False
+
     def test_p2_replies_stand_until_their_owner_is_done_with_and_p4_go_with_it(self, store, make):
         source = store.add_source("a.md", "The bridge is red.")
         other = store.add_source("b.md", "The bridge is old.")

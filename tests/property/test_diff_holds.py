@@ -7,7 +7,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memu.ingest.diff import Diff, KnownFile, diff
+from memu.ingest.diff import RACY_WINDOW_NS, Diff, KnownFile, diff, is_idle
 from memu.ingest.scan import FoundFile
 from memu.records import FileProblem, State
 
@@ -84,3 +84,34 @@ def test_p7_a_second_look_finds_nothing_to_do(disk: dict[str, tuple[str, int]]) 
     }
     result = diff(found, known, lambda path: digest(disk[path][0]), 30_000_000_000)
     assert result == Diff(unchanged=len(found))
+
+
+@given(
+    disk=FOLDER,
+    rows=st.dictionaries(
+        PATHS, st.tuples(st.sampled_from(["", "one", "two"]), TIMES, st.sampled_from(State)), max_size=8
+    ),
+    same=st.booleans(),
+)
+def test_p7_what_is_told_at_once_to_be_idle_is_what_a_comparison_finds_unchanged(
+    disk: dict[str, tuple[str, int]], rows: dict[str, tuple[str, int, State]], same: bool
+) -> None:
+    if same:
+        rows = {path: (text, at, State.DONE) for path, (text, at) in disk.items()}
+    found = [FoundFile(path=path, size=len(text), mtime_ns=at) for path, (text, at) in disk.items()]
+    seen = 10_000_000_000
+    known = {
+        path: KnownFile(size=len(text), mtime_ns=at, content_hash=digest(text), seen_ns=seen, state=state)
+        for path, (text, at, state) in rows.items()
+    }
+    settled = frozenset(
+        (path, row.size, row.mtime_ns)
+        for path, row in known.items()
+        if row.state in (State.DONE, State.SKIPPED) and row.mtime_ns < seen - RACY_WINDOW_NS
+    )
+    if len(settled) == len(known) and is_idle(found, settled):
+        looked: list[str] = []
+        result = diff(found, known, lambda path: looked.append(path) or "", seen)
+        assert (result, looked) == (Diff(unchanged=len(found)), [])
+    else:
+        assert not same or len(settled) < len(known)

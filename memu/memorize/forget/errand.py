@@ -12,6 +12,7 @@ from pathlib import Path
 
 from memu.errors import EncoderMismatch, NotFound, ReadError
 from memu.ingest.diff import Diff
+from memu.ingest.project_file import read_project_file
 from memu.ingest.paths import hash_source, os_path
 from memu.ingest.scan import FoundFile
 from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles
@@ -127,6 +128,7 @@ class Forgetter:
                 folder=root,
                 workspace=workspace,
                 began=began,
+                untrusted=(await asyncio.to_thread(read_project_file, root)).untrusted,
                 diff=Diff(again=tuple(found[path] for path in sorted(found))),
             )
             problems += map(_to_problem, filter(_failed, (await memorize(state)).outcomes))

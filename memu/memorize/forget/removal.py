@@ -7,7 +7,7 @@ with the entries; the tombstones that keep them from coming back are written wit
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memu.errors import BusyError
@@ -16,8 +16,9 @@ from memu.memorize.forget.scissors import Scissors
 from memu.memorize.forget.selection import Selection
 from memu.memorize.forget.source_cuts import SourceCut, cut_source
 from memu.memorize.settlement import remove_sources
-from memu.memorize.source_rows import store_source
-from memu.records import Passage, RecallEntry, Resource, Workspace
+from memu.memorize.source_rows import page_passages, store_source
+from memu.records import Origin, RecallEntry, RecallFile, Resource, Workspace
+from memu.storage.entries import PlacedEntry
 from memu.storage.repository import Repository
 
 __all__ = ["Removal", "apply_removal", "plan_removal"]
@@ -149,18 +150,51 @@ def _name_pages(repository: Repository, entries: Collection[str]) -> tuple[str, 
 
 
 def _clean_pages(repository: Repository, touched: Collection[str]) -> None:
-    """Take the blocks that rest on these entries off the pages; *fold* renders the pages whole afterwards."""
-    from memu.memorize.fold.blocks import drop_marks
-
+    """Take what rests on these entries off the pages; *fold* brings the pages up to date afterwards."""
     pages = repository.pages.pages_of_entries(sorted(touched))
     for page_id in sorted({page for each in pages.values() for page in each}):
         page = repository.pages.get(page_id)
-        links = repository.pages.entries_of(page_id)
-        standing = {link.mark for link in links if link.entry_id not in touched}
-        marks = {link.mark for link in links if link.entry_id in touched} - standing
-        if page is None or not marks:
+        if page is None:
             continue
-        cleaned = replace(page, content=drop_marks(page.content, marks), description="")
-        repository.pages.save(cleaned, page.version)
-        passage = Passage(id="", ordinal=0, header=page.name, text="", heading="", track=page.track)
-        repository.passages.replace_for_page(page_id, [passage])
+        placed = repository.entries.of_page(page_id)
+        if any(each.entry.origin is Origin.MODEL for each in placed):
+            _mend_page(repository, page, [each for each in placed if each.entry.id not in touched and each.mark])
+        else:
+            _drop_blocks(repository, page, touched)
+
+
+def _drop_blocks(repository: Repository, page: RecallFile, touched: Collection[str]) -> None:
+    """Of a page of quotes: each block is one statement, and goes whole."""
+    from memu.memorize.fold.blocks import drop_marks
+
+    links = repository.pages.entries_of(page.id)
+    standing = {link.mark for link in links if link.entry_id not in touched}
+    marks = {link.mark for link in links if link.entry_id in touched} - standing
+    if marks:
+        cleaned = replace(page, content=drop_marks(page.content, marks), description="", described_by=None)
+        _store_page(repository, page, cleaned, ())
+
+
+def _mend_page(repository: Repository, page: RecallFile, placed: Sequence[PlacedEntry]) -> None:
+    """Of a page that a model wrote: one block may say what several entries do, and is said anew without those."""
+    from memu.memorize.fold.entries import PageEntry
+    from memu.memorize.fold.mend import mend
+    from memu.memorize.fold.patch import PageDraft
+
+    entries = tuple(
+        PageEntry.of(each.entry, each.resource, each.workspace.name or each.workspace.root) for each in placed
+    )
+    marks = {each.entry.id: each.mark for each in placed}
+    mended = mend(PageDraft(track=page.track, name=page.name, content=page.content, marks=marks, entries=entries))
+    cleaned = replace(page, content=mended.content, description=mended.description, described_by=None)
+    _store_page(repository, page, cleaned, mended.written)
+    repository.pages.set_marks(page.id, mended.marks)
+
+
+def _store_page(
+    repository: Repository, page: RecallFile, cleaned: RecallFile, written: Sequence[tuple[str, str]]
+) -> None:
+    repository.pages.save(cleaned, page.version)
+    repository.passages.replace_for_page(page.id, page_passages(cleaned, written))
+    repository.replies.drop_for_page(page.id)
+    repository.overviews.remove(page.track)
