@@ -132,7 +132,7 @@ def test_search_outside_any_workspace_says_what_to_do(memu, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["ERR_4091", "C++", "issue #24", "a-b", '"', "*", "' OR 1=1 --", "你好", "", "x" * 50_000]
+    "query", ["ERR_4091", "C++", "issue #24", "a-b", '"', "*", "' OR 1=1 --", "你好", "x" * 50_000]
 )
 def test_f47_no_query_is_an_error(memu, synced, query: str) -> None:
     ended = memu("search", query, "--json", folder=synced)
@@ -190,6 +190,29 @@ def test_workspace_remove_asks_and_forgets(memu, example) -> None:
     assert memu("workspace", "remove", workspace["id"], "--yes", folder=example).code == 0
     assert memu("workspace", "list", "--json", folder=example).document["workspaces"] == []
     assert memu("search", "queue", "--json", folder=example).document["hits"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("search", ""), "query is empty"),
+        (("search", " \t"), "query is empty"),
+        (("sync", ".", "--workspace", ""), "--workspace is empty"),
+        (("sync", ".", "--workspace", " ", "--dry-run"), "--workspace is empty"),
+        (("workspace", "remove", "nope"), "no workspace 'nope'"),
+        (("workspace", "remove", "nope", "--yes"), "no workspace 'nope'"),
+        (("sync", ".", "--out", "AGENTS.md"), "it is a file"),
+        (("export", "--out", "AGENTS.md"), "it is a file"),
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_meant_is_told_before_anything_is_done(memu, synced, arguments, told: str) -> None:
+    before = files_of(synced / ".memu" / "workspace-memory")
+    ended = memu(*arguments, folder=synced)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in ended.err
+    assert "Errno" not in ended.err
+    assert files_of(synced / ".memu" / "workspace-memory") == before
 
 
 def test_f29_a_deleted_index_is_exported_again_byte_for_byte(memu, example) -> None:

@@ -111,7 +111,7 @@ def test_a_receipt_says_what_went_and_what_is_left_to_do() -> None:
         assert said in text
     dry = ForgetReceipt(what="match", dry_run=True, entries=1, texts=("The words.",), sources=("a.md",))
     assert [line for line, _ in describe_receipt(dry)][:2] == [
-        "would forget 1 entry and the words of 1 sources (match)",
+        "would forget 1 entry and the words of 1 source (match)",
         "  The words.",
     ]
 
