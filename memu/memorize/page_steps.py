@@ -218,8 +218,19 @@ def _save(repository: Repository, state: FoldState) -> tuple[bool, str | None]:
     )
     if not repository.pages.save(wanted, page.version):
         return False, None
-    repository.pages.set_marks(page.id, {**dict.fromkeys(rests_on, ""), **rendered.marks})
-    repository.passages.replace_for_page(page.id, page_passages(wanted, rendered.written))
+    _store_what_follows(repository, state, wanted)
+    if not page.content:
+        return True, "created"
+    return True, "changed" if (page.content, page.name) != (wanted.content, wanted.name) else None
+
+
+def _store_what_follows(repository: Repository, state: FoldState, page: RecallFile) -> None:
+    """What goes with a page's content: its marks and passages, how a model wrote it, what is used up."""
+    rendered = state.rendered
+    assert rendered is not None
+    marks = dict.fromkeys((entry.id for entry in state.entries), "")
+    repository.pages.set_marks(page.id, {**marks, **rendered.marks})
+    repository.passages.replace_for_page(page.id, page_passages(page, rendered.written))
     if state.prompts and not state.waiting:
         version = repository.pages.get(page.id)
         repository.patches.add(
@@ -233,6 +244,3 @@ def _save(repository: Repository, state: FoldState) -> tuple[bool, str | None]:
     repository.replies.drop_for_page(page.id, but=state.prompts if state.waiting else ())
     if not state.waiting:
         repository.queue.remove(page.id, state.ticket)
-    if not page.content:
-        return True, "created"
-    return True, "changed" if (page.content, page.name) != (wanted.content, wanted.name) else None

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from memu.errors import EncoderMismatch, NotFound, ReadError
 from memu.ingest.diff import Diff
-from memu.ingest.project_file import read_project_file
 from memu.ingest.paths import hash_source, os_path
+from memu.ingest.project_file import read_project_file
 from memu.ingest.scan import FoundFile
 from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles
 from memu.memorize.forget.forgotten import REASON, read_forgotten

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from memu.memorize.llm.grounding import ungrounded
+from memu.memorize.llm.grounding import overlap, ungrounded
 from memu.providers.protocols import ChatMessage
 from memu.providers.replies import parse_items
 from memu.records import OverviewSentence, RecallFile
@@ -19,6 +19,8 @@ __all__ = ["ask_about_pages", "read_overview"]
 
 _MOST_PAGES, _MOST_SENTENCES = 60, 6
 _PAGE_CHARS, _ALL_CHARS, _SENTENCE_CHARS = 600, 16_000, 400
+# A sentence that joins pages is in words of its own, but not in them alone.
+_LEAST_OVERLAP = 0.2
 _MARKS = re.compile(r"[ \t]*\[\^[a-z2-7]{5,52}\]")
 
 
@@ -64,8 +66,9 @@ def read_overview(text: str, pages: Sequence[RecallFile]) -> tuple[OverviewSente
     for sentence in given:
         cited = [by_name[name] for name in dict.fromkeys(sentence.cites) if name in by_name]
         text = " ".join(sentence.text.split())
-        backed = cited and not ungrounded(text, [f"{page.name}\n{_plain(page)}" for page in cited])
-        if backed and 0 < len(text) <= _SENTENCE_CHARS:
+        sources = [f"{page.name}\n{_plain(page)}" for page in cited]
+        backed = cited and not ungrounded(text, sources) and overlap(text, sources) >= _LEAST_OVERLAP
+        if backed and re.search(r"\w", text) and 0 < len(text) <= _SENTENCE_CHARS:
             kept.setdefault(text, OverviewSentence(text=text, pages=tuple(page.id for page in cited)))
     return tuple(kept.values())[:_MOST_SENTENCES]
 
