@@ -15,7 +15,7 @@ from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSour
 from memu.memorize.source_rows import page_passages
 from memu.memorize.states import AssignState, FoldState
 from memu.names import choose_display_name
-from memu.records import RecallEntry, RecallFileEntry, Resource
+from memu.records import RecallEntry, RecallFile, RecallFileEntry, Resource
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 from memu.storage.session import Session
