@@ -573,6 +573,7 @@ class MemoryService:
 
     def _read_copy(self, root: Path, path: str) -> bytes | None:
         """A source's redacted text, for trees that hold copies."""
+        from memu.ingest.disguises import hides_secret
         from memu.ingest.encoding import decode
         from memu.ingest.redact import redact
 
@@ -580,7 +581,9 @@ class MemoryService:
             text = decode(read_source(root, path, max_size=self._settings.max_file_bytes)).text
         except ReadError:
             return None
-        return redact(text, path=path).text.encode("utf-8")
+        shown = redact(text, path=path).text
+        # Lines that only look harmless are in no copy; footnotes then lead to the source itself.
+        return None if hides_secret(shown, path) else shown.encode("utf-8")
 
 
 def _private_folder(url: URL) -> Path | None:

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pytest
 from support.rows import dump_rows
 
-from memu import MemoryService
+from memu import MemoryService, Settings
 from memu.errors import NotFound
 from memu.ingest.disguises import hides_secret
 from memu.ingest.redact import redact
@@ -149,3 +149,15 @@ def test_the_command_line_says_why_on_stderr(memu, tmp_path: Path) -> None:
     assert memu("get", "lined.md#L3", "--json").document["notice"]
     beyond = memu("get", "lined.md#L99")
     assert (beyond.code, beyond.out) == (2, "")
+
+
+@pytest.mark.parametrize("name", DISGUISED)
+async def test_p11_no_copy_of_a_source_in_the_tree_shows_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(DISGUISED[name], encoding="utf-8")
+    settings = Settings.load(resources="copy")
+    async with MemoryService.open(folder=tmp_path, encoder=None, settings=settings) as memu:
+        await memu.memorize_workspace(tmp_path)
+    for copy in (tmp_path / ".memu").rglob(f"*{Path(name).suffix}"):
+        shown = copy.read_text(encoding="utf-8", errors="replace")
+        assert not hides_secret(shown, "shown.txt")
+        assert BODY not in shown

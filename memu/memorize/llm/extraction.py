@@ -163,7 +163,8 @@ class _Reading:
         """
         text = await self.ask(messages, template=template_name(), schema=SCHEMA)
         parsed = parse_items(text, Item)
-        checked = check_items(parsed.items, self.document, self.path, chunk, self.terms)
+        # Beside the loop: what waits for other replies must not wait for this.
+        checked = await asyncio.to_thread(check_items, parsed.items, self.document, self.path, chunk, self.terms)
         dropped = Counter(checked.dropped)
         if parsed.dropped:
             dropped["malformed"] += parsed.dropped

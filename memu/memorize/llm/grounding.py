@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from memu.languages import stop_words
-from memu.memorize.llm.figures import read_figures, strange_figures
-from memu.memorize.llm.namings import fold, read_wording, strange_names
+from memu.memorize.llm.figures import Figures, read_figures, strange_figures
+from memu.memorize.llm.namings import Wording, fold, read_wording, strange_names
 from memu.tokens import index_terms
 
 __all__ = ["overlap", "ungrounded"]
@@ -38,13 +39,13 @@ def ungrounded(text: str, sources: Sequence[str]) -> tuple[str, ...]:
     """
     plain = _REDACTED.sub(" ", text)
     joined = "\n".join(_REDACTED.sub(" ", source) for source in sources)
-    wording = read_wording(joined)
+    wording, figures = _read(joined)
     strange: list[str] = []
     for match in _QUOTES.finditer(plain):
         quoted = next(part for part in match.groups() if part is not None)
         if not _holds(joined, wording.text, quoted):
             strange.append(quoted.strip())
-    strange += strange_figures(plain, read_figures(joined))
+    strange += strange_figures(plain, figures)
     strange += strange_names(plain, wording)
     return tuple(dict.fromkeys(strange))
 
@@ -53,8 +54,18 @@ def overlap(text: str, sources: Sequence[str]) -> float:
     """The share of ``text``'s terms (stems or pairs of characters, no stop words) that a source holds."""
     grammar = frozenset().union(*map(stop_words, ("en", "de", "es", "zh")))
     terms = {term for term in index_terms(text) if term not in grammar}
-    held = {term for source in sources for term in index_terms(source)}
-    return len(terms & held) / len(terms) if terms else 1.0
+    return len(terms & _terms_of(tuple(sources))) / len(terms) if terms else 1.0
+
+
+# Many items of a reply, or operations of a patch, are held against the same sources.
+@lru_cache(maxsize=64)
+def _read(source: str) -> tuple[Wording, Figures]:
+    return read_wording(source), read_figures(source)
+
+
+@lru_cache(maxsize=64)
+def _terms_of(sources: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(term for source in sources for term in index_terms(source))
 
 
 def _holds(raw: str, folded: str, quoted: str) -> bool:
