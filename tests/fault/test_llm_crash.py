@@ -1,0 +1,128 @@
+"""P2 with a model: killed at any step, run again; no reply that had arrived is paid for twice.
+
+The server counts. What it was asked and had not answered when the kill came may be asked again, nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.colleague import good
+from support.kills import KillAtStatement, KillAtStep, KilledError, listening
+from support.rows import dump_rows
+from support.server import ScriptedServer, chat, later, scripted_server
+from support.stores import Bench
+
+from memu import Interceptor, Settings
+
+pytestmark = pytest.mark.fault
+
+AT_ONCE = 2
+EVERY = int(os.environ.get("MEMU_TEST_CRASH_EVERY", "17"))
+BEFORE = {
+    "deploys.md": "# Deploys\n\nDeploys go out on Tuesdays at nine.\n\nWe decided to keep one DNS zone.\n",
+    "gone.md": "# Carrier\n\nThe pigeon post is answered within a day.\n",
+    "restore.md": "# Restore\n\n## How to restore\n\n1. Stop the service.\n2. Copy the dump back.\n",
+}
+AFTER = {
+    "deploys.md": BEFORE["deploys.md"].replace("Tuesdays", "Wednesdays"),
+    "new.md": "# Windows\n\nThe moon decides when nothing is released. We decided to keep one DNS zone.\n",
+    "restore.md": BEFORE["restore.md"].replace("2. Copy", "2. Ask the owner first.\n3. Copy"),
+    "moved/ferry.md": "# Crossing\n\nThe ferry needs twelve minutes for it.\n",
+}
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with scripted_server(later(0.01, chat(good))) as scripted:
+        yield scripted
+
+
+async def sync(bench: Bench, server: ScriptedServer, *interceptors: Interceptor) -> None:
+    """One sync, as a process of its own would do it."""
+    told = Settings.load(chat_model="m", chat_base_url=server.base_url, concurrency=AT_ONCE)
+    async with bench.open(settings=told, interceptors=interceptors) as memu:
+        report = await memu.memorize_workspace(bench.work, synthesize=True)
+        assert (report.ok, report.unpatched) == (True, ())
+
+
+@pytest.fixture
+async def prepared(tmp_path: Path, server: ScriptedServer) -> tuple[Bench, Any, int]:
+    """A synced folder, then edited in every way; what an undisturbed sync makes of that, and in how many calls."""
+    bench = Bench(tmp_path / "base")
+    bench.write(BEFORE | {"ferry.md": AFTER["moved/ferry.md"]})
+    await sync(bench, server)
+    shutil.rmtree(bench.work)
+    bench.write(AFTER)
+    calm = copy_of(bench, tmp_path / "calm")
+    server.asked.clear()
+    await sync(calm, server)
+    return bench, outcome(calm), len(server.asked)
+
+
+def copy_of(bench: Bench, base: Path) -> Bench:
+    """The same folder, store and trees at another place, whose store knows that it lies there."""
+    shutil.copytree(bench.base, base)
+    copy = Bench(base, bench.name)
+    with sqlite3.connect(copy.store) as connection:
+        connection.execute("UPDATE workspace SET root = ?", (str(copy.work),))
+        connection.execute("UPDATE publication SET tree = replace(tree, ?, ?)", (str(bench.base), str(base)))
+    connection.close()
+    return copy
+
+
+def outcome(bench: Bench) -> Any:
+    trees, rows = bench.outcome()
+    return trees, {
+        name: [tuple(str(value).replace(str(bench.base), "") for value in row) for row in each]
+        for name, each in rows.items()
+    }
+
+
+async def crash_and_recover(
+    prepared: tuple[Bench, Any, int], server: ScriptedServer, number: int, kind: str
+) -> tuple[bool, int]:
+    """Whether a kill at this point was reached, and how many calls were made twice for it."""
+    bench, expected, calls = prepared
+    trial = copy_of(bench, bench.base.parent / f"trial-{kind}-{number}")
+    server.asked.clear()
+    reached, stored, before = False, 0, 0
+    try:
+        if kind == "step":
+            await sync(trial, server, KillAtStep(number))
+        else:
+            with listening(KillAtStatement(number)):
+                await sync(trial, server)
+    except KilledError:
+        reached, before = True, len(server.asked)
+        stored = len(dump_rows(trial.store)["reply"])
+        await sync(trial, server)
+    extra = len(server.asked) - calls
+    # A call is in flight until its reply is stored, and no more than these are at any instant.
+    assert extra <= AT_ONCE, f"killed at {kind} {number}"
+    assert extra <= before - stored, f"killed at {kind} {number}"
+    assert outcome(trial) == expected, f"killed at {kind} {number}"
+    assert dump_rows(trial.store)["reply"] == []
+    shutil.rmtree(trial.base)
+    return reached, extra
+
+
+@pytest.mark.parametrize("kind", ["step", "statement"])
+async def test_p2_killed_at_any_point_only_what_was_in_flight_is_asked_again(
+    prepared: tuple[Bench, Any, int], server: ScriptedServer, kind: str, record_property: Any
+) -> None:
+    points, most = 0, 0
+    for number in range(1, 100_000, EVERY if kind == "step" else 6 * EVERY):
+        reached, extra = await crash_and_recover(prepared, server, number, kind)
+        if not reached:
+            break
+        points, most = points + 1, max(most, extra)
+    record_property(f"crash points by {kind}", points)
+    record_property(f"most calls made twice, killed by {kind}", most)
+    assert points > 4
