@@ -241,6 +241,7 @@ class MemoryService:
             self._extractor.name,
             (self._out,) if self._out else (),
             self._settings.max_file_bytes,
+            asks=self._models is not None,
         )
         return await planner.plan(
             SyncState(

@@ -39,7 +39,11 @@ class Extract:
         elif _still_holds(resource, state, untrusted):
             read_by = str(resource.facts["read_by"])
             return replace(
-                state, untrusted=untrusted, read_by=read_by, candidates=tuple(map(_to_candidate, entries))
+                state,
+                untrusted=untrusted,
+                read_by=read_by,
+                extractor=self.extractor.name,
+                candidates=tuple(map(_to_candidate, entries)),
             )
         else:
             from memu.memorize.asking import Asker
@@ -56,6 +60,7 @@ class Extract:
             dropped=found.dropped if found.chunks else {},
             lost=found.lost,
             chunks=found.chunks,
+            extractor=self.extractor.name if self.models else "",
             read_by=self.models.extract.name if self.models and found.chunks and not found.lost else "",
         )
 

@@ -198,8 +198,8 @@ def _losses(state: MemorizeState) -> str | None:
 
 
 def _model_facts(state: MemorizeState) -> dict[str, JSON]:
-    read_by: dict[str, JSON] = {"read_by": state.read_by} if state.read_by else {}
-    return read_by | ({"untrusted": True} if state.untrusted else {})
+    told: dict[str, JSON] = {"extractor": state.extractor, "read_by": state.read_by, "untrusted": state.untrusted}
+    return {name: value for name, value in told.items() if value}
 
 
 def _mark_fact(state: MemorizeState) -> dict[str, JSON]:

@@ -7,6 +7,7 @@ whose ``assigned`` lags behind its ``version``, the fold queue, passages without
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,6 +20,7 @@ from memu.ingest.project_file import read_project_file
 from memu.ingest.scan import FoundFile, Scan, ScanRules, scan
 from memu.memorize.retries import is_due
 from memu.memorize.states import SyncState
+from memu.records import State
 from memu.storage.database import Database
 from memu.storage.resources import KnownResource
 from memu.storage.session import Session
@@ -43,9 +45,14 @@ class ScanFolder:
 
 @dataclass(frozen=True, slots=True)
 class CompareFiles:
-    """Compare with the rows: added, changed, moved, gone, to be tried again."""
+    """Compare with the rows: added, changed, moved, gone, to be tried again.
+
+    upgrade: the extractor by which all files are to be read, those too that one without a model has read; None to
+        leave what stands.
+    """
 
     database: Database
+    upgrade: str | None = None
 
     async def __call__(self, state: SyncState) -> SyncState:
         workspace, found, began = state.workspace, state.scan, state.began
@@ -53,7 +60,8 @@ class CompareFiles:
         assert found is not None
         assert began is not None
 
-        if await self._is_idle(state, workspace.id, found):
+        stale = await self._find_stale(state, workspace.id)
+        if not stale and await self._is_idle(state, workspace.id, found):
             return replace(state, diff=Diff(unchanged=len(found.files)))
 
         def load(session: Session) -> tuple[dict[str, KnownResource], dict[str, tuple[int, datetime | None]]]:
@@ -63,11 +71,7 @@ class CompareFiles:
         rows, tries = await self.database.read(load)
         if state.only is not None:
             rows = {path: row for path, row in rows.items() if _covers(state.only, path)}
-        if rows and not found.files and not found.unlistable and state.only is None and not state.allow_empty:
-            raise RootError(
-                f"{state.folder} holds no source any more, but {len(rows)} are stored. If they are really gone, "
-                "sync with --allow-empty; nothing was changed."
-            )
+        _refuse_emptiness(state, found, rows)
 
         def due(path: str, _known: Known) -> bool:
             return state.retry_failed or is_due(*tries.get(path, (0, None)), began)
@@ -81,11 +85,27 @@ class CompareFiles:
             unlistable=found.unlistable,
             is_due=due,
         )
+        compared = _with_stale(compared, [file for file in found.files if file.path in stale])
         return replace(
             state,
             diff=compared if state.removals else replace(compared, deleted=()),
             never_read=frozenset(path for path, row in rows.items() if not row.content_hash),
         )
+
+    async def _find_stale(self, state: SyncState, workspace_id: str) -> frozenset[str]:
+        """The paths that were read before there was a model. Once all are read anew, nothing is looked up."""
+        if self.upgrade is None:
+            return frozenset()
+
+        def work(session: Session) -> frozenset[str]:
+            repository = session.within(state.scope)
+            last = repository.runs.last_good(workspace_id)
+            if last is not None and last.extractor == self.upgrade:
+                return frozenset()
+            done = repository.resources.in_state(workspace_id, State.DONE)
+            return frozenset(each.path for each in done if each.facts.get("extractor") != self.upgrade)
+
+        return await self.database.read(work)
 
     async def _is_idle(self, state: SyncState, workspace_id: str, found: Scan) -> bool:
         """Whether nothing at all has to be done, told without a record for each of many thousand files."""
@@ -95,6 +115,29 @@ class CompareFiles:
             lambda session: session.within(state.scope).resources.settled(workspace_id, RACY_WINDOW_NS)
         )
         return whole and await asyncio.to_thread(is_idle, found.files, settled)
+
+
+def _refuse_emptiness(state: SyncState, found: Scan, rows: Mapping[str, KnownResource]) -> None:
+    if rows and not found.files and not found.unlistable and state.only is None and not state.allow_empty:
+        raise RootError(
+            f"{state.folder} holds no source any more, but {len(rows)} are stored. If they are really gone, "
+            "sync with --allow-empty; nothing was changed."
+        )
+
+
+def _with_stale(compared: Diff, stale: Sequence[FoundFile]) -> Diff:
+    """The comparison with what stands, and was read by another extractor, among what is done again."""
+    read_anyway = {file.path for file in work_of(compared)}
+    again = {file.path: file for file in stale if file.path not in read_anyway}
+    if not again:
+        return compared
+    restated = tuple(file for file in compared.restated if file.path not in again)
+    return replace(
+        compared,
+        again=tuple(sorted([*compared.again, *again.values()], key=lambda file: file.path)),
+        restated=restated,
+        unchanged=compared.unchanged - len(again) + len(compared.restated) - len(restated),
+    )
 
 
 def work_of(compared: Diff) -> tuple[FoundFile, ...]:

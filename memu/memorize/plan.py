@@ -21,17 +21,20 @@ __all__ = ["Planner"]
 
 # Seen on notes and documents: one passage or entry for about so many bytes of a source.
 _BYTES_PER_TEXT = 330
+# What a model is asked about at once, at four bytes a token.
+_BYTES_PER_CHUNK = 16_000
 
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Runs the read-only steps of a sync and says what would follow."""
+    """Runs the read-only steps of a sync and says what would follow. ``asks``: whether a model reads the files."""
 
     database: Database
     encoder: Encoder | None
     extractor: str
     outputs: tuple[Path, ...]
     max_file_bytes: int
+    asks: bool = False
 
     async def plan(self, state: SyncState) -> SyncPlan:
         """What a sync of ``state.folder`` would do now.
@@ -45,7 +48,7 @@ class Planner:
         state = replace(state, folder=found.root, name=found.name, workspace=workspace)
         state = await ScanFolder(self.outputs, self.max_file_bytes)(state)
         state = await PassOverForgotten(self.database)(state)
-        state = await CompareFiles(self.database)(state)
+        state = await CompareFiles(self.database, self.extractor if self.asks else None)(state)
         compared, scanned = state.diff, state.scan
         assert compared is not None
         assert scanned is not None
@@ -54,6 +57,7 @@ class Planner:
         # Rows that an interrupted first sync left: their files are new to the memory.
         unread = [file.path for file in compared.modified if file.path in state.never_read]
         texts = sum(max(1, file.size // _BYTES_PER_TEXT) for file in work) if self.encoder else 0
+        calls = sum(1 + file.size // _BYTES_PER_CHUNK for file in work) + len(pages) if self.asks else 0
         return SyncPlan(
             workspace=workspace.name or workspace.root,
             added=tuple(sorted([*(file.path for file in compared.added), *unread])),
@@ -65,6 +69,7 @@ class Planner:
             skipped=scanned.skipped,
             failed=scanned.unlistable,
             pages=pages,
+            model_calls=calls,
             encoder_texts=texts,
             extractor=self.extractor,
             encoder=self.encoder.identity.name if self.encoder else None,

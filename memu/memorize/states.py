@@ -94,7 +94,8 @@ class MemorizeState:
 
     untrusted: whether anybody may have written it; it teaches no skill and sets no rule then.
     lost: why the model gave nothing for some of its ``chunks``; quotes stand in for them.
-    read_by: the model that read all of it, "" where none did.
+    read_by: the model that read all of it, "" where none did. extractor: what made the candidates, where that is
+        not the one that needs no model.
     """
 
     scope: Scope
@@ -117,6 +118,7 @@ class MemorizeState:
     lost: tuple[str, ...] = ()
     chunks: int = 0
     read_by: str = ""
+    extractor: str = ""
     passages: tuple[Passage, ...] = ()
     forgotten: Forgotten = Forgotten()
     outcome: Outcome | None = None

@@ -97,7 +97,7 @@ def _survey_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
         Step("pass_over", PassOverForgotten(database), ["scope", "workspace", "scan"], ["scan"]),
         Step(
             "diff",
-            CompareFiles(database),
+            CompareFiles(database, parts.extractor.name if parts.models else None),
             [
                 *("scope", "folder", "allow_empty", "only", "removals", "retry_failed"),
                 *("workspace", "began", "scan"),
@@ -176,14 +176,14 @@ def _keep_steps(parts: Collaborators) -> tuple[Step[MemorizeState], ...]:
                 *("scope", "workspace_id", "file", "content_hash", "document", "untrusted", "offered"),
                 *("meter", "forgotten"),
             ],
-            ["untrusted", "candidates", "dropped", "lost", "chunks", "read_by"],
+            ["untrusted", "candidates", "dropped", "lost", "chunks", "read_by", "extractor"],
         ),
         Step(
             "commit",
             Commit(parts.database),
             [
                 *("scope", "workspace_id", "file", "content_hash", "document", "candidates", "passages"),
-                *("forgotten", "untrusted", "dropped", "lost", "chunks", "read_by"),
+                *("forgotten", "untrusted", "dropped", "lost", "chunks", "read_by", "extractor"),
             ],
             ["outcome"],
         ),
