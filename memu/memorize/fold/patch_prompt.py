@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib import resources
 
 from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.inline import unescape
@@ -14,17 +12,13 @@ from memu.memorize.fold.patch_numbers import Numbers
 from memu.memorize.fold.patch_reading import Reading
 from memu.memorize.fold.patch_sheet import Block
 from memu.memorize.fold.patch_words import own_block
+from memu.memorize.prompt_files import load_prompt
 from memu.providers.protocols import ChatMessage
 
-__all__ = ["ask_again", "ask_for_patch", "template_name"]
+__all__ = ["ask_again", "ask_for_patch"]
 
 _LINE_CHARS = 160
 _REASON_CHARS = 300
-
-
-def template_name() -> str:
-    """Name and version of the prompt ("fold/1")."""
-    return f"fold/{_template()[0]}"
 
 
 def ask_for_patch(reading: Reading, numbers: Numbers) -> tuple[ChatMessage, ...]:
@@ -36,7 +30,7 @@ def ask_for_patch(reading: Reading, numbers: Numbers) -> tuple[ChatMessage, ...]
     head = f"Page: {draft.track.value}/{_one_line(draft.name)}"
     page, new = "\n".join(_show_page(reading, numbers)), "\n".join(_show_entries(reading, numbers))
     return (
-        ChatMessage(role="system", content=_template()[1]),
+        ChatMessage(role="system", content=load_prompt("fold").text),
         ChatMessage(role="user", content=f"{head}\n<page>\n{page}\n</page>\n<new>\n{new}\n</new>"),
     )
 
@@ -104,11 +98,3 @@ def _day(entries: Sequence[PageEntry]) -> str:
 
 def _one_line(text: str, most: int = _LINE_CHARS) -> str:
     return " ".join(text.split())[:most]
-
-
-@cache
-def _template() -> tuple[int, str]:
-    """Version and text. Nothing is filled into it, so braces in a source are only braces."""
-    raw = resources.files("memu.memorize").joinpath("prompts").joinpath("fold.md").read_text(encoding="utf-8")
-    head, _, body = raw.partition("\n")
-    return int(head.removeprefix("version:")), body.strip()

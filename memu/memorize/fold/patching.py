@@ -11,9 +11,10 @@ from memu.memorize.fold.mend import mend
 from memu.memorize.fold.operations import SCHEMA, Operation, parse_operations
 from memu.memorize.fold.patch import PageDraft, Patched
 from memu.memorize.fold.patch_numbers import number_page
-from memu.memorize.fold.patch_prompt import ask_again, ask_for_patch, template_name
+from memu.memorize.fold.patch_prompt import ask_again, ask_for_patch
 from memu.memorize.fold.patch_reading import Reading, read_draft
 from memu.memorize.fold.patch_trial import PROMPT_TOKENS, Verdict, try_operations
+from memu.memorize.prompt_files import load_prompt
 from memu.providers.refusals import ContextExceeded
 
 __all__ = ["needs_model", "patch_page"]
@@ -59,7 +60,7 @@ async def _patch(reading: Reading, ask: Ask, tokens: int) -> Patched:
     while asked < _TRIES:
         asked += 1
         try:
-            reply = await ask(messages, template=template_name(), schema=SCHEMA)
+            reply = await ask(messages, template=load_prompt("fold").template, schema=SCHEMA)
             operations, unread = _read(reply)
         except (CapReached, ContextExceeded):
             raise

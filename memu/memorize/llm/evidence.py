@@ -23,7 +23,7 @@ from memu.memorize.llm.figures import read_figures
 from memu.memorize.llm.grounding import overlap, ungrounded
 from memu.memorize.llm.items import Item
 from memu.memorize.llm.lines import Line, join_span
-from memu.memorize.llm.prompt import instructions
+from memu.memorize.prompt_files import load_prompt
 from memu.names import fold_name
 from memu.records import MemoryType, Origin, Track
 from memu.tokens import text_key
@@ -200,7 +200,7 @@ def _require_trust(item: Item, text: str, cited: Sequence[Line], plain: str, tra
 def _require_own_words(text: str, chunk: Chunk, sources: Sequence[str], *, fence: bool) -> None:
     key = text_key(text)
     said = text_key("\n".join(sources))
-    asked = text_key(instructions())
+    asked = text_key(load_prompt("extract").text)
     if key not in said and (key in asked or any(run in asked and run not in said for run in _runs(key))):
         raise _Dropped("copied_prompt", "that is from the instructions")
     if not fence and len(key) > _COPY_CHARS and key in text_key(chunk.plain):

@@ -18,8 +18,9 @@ from memu.memorize.llm.asked import is_worth_asking, may_give_skills
 from memu.memorize.llm.chunks import Chunk, cut_chunks, halve
 from memu.memorize.llm.evidence import BY_TRUST, Terms, check_items
 from memu.memorize.llm.items import Item
-from memu.memorize.llm.prompt import SCHEMA, ask_about, template_name
+from memu.memorize.llm.prompt import SCHEMA, ask_about
 from memu.memorize.llm.standing_in import share_out
+from memu.memorize.prompt_files import load_prompt
 from memu.providers.protocols import ChatMessage
 from memu.providers.refusals import ContextExceeded, RequestRefused
 from memu.providers.replies import parse_items
@@ -146,7 +147,7 @@ class _Reading:
                 self.ended = error
                 return (_Outcome(chunk=chunk, lost=str(error)),)
         for messages in asked:
-            await self.ask.reject(messages, template=template_name())
+            await self.ask.reject(messages, template=load_prompt("extract").template)
         dropped = bad.dropped if isinstance(bad, _Worthless) else {}
         return (_Outcome(chunk=chunk, lost=str(bad), dropped=dropped),)
 
@@ -161,7 +162,7 @@ class _Reading:
         Raises:
             ReplyError: it cannot be used.
         """
-        text = await self.ask(messages, template=template_name(), schema=SCHEMA)
+        text = await self.ask(messages, template=load_prompt("extract").template, schema=SCHEMA)
         parsed = parse_items(text, Item)
         # Beside the loop: what waits for other replies must not wait for this.
         checked = await asyncio.to_thread(check_items, parsed.items, self.document, self.path, chunk, self.terms)

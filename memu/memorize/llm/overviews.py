@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from importlib import resources
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from memu.memorize.llm.grounding import overlap, ungrounded
+from memu.memorize.prompt_files import load_prompt
 from memu.providers.protocols import ChatMessage
 from memu.providers.replies import parse_items
 from memu.records import OverviewSentence, RecallFile
@@ -49,7 +48,7 @@ def ask_about_pages(pages: Sequence[RecallFile]) -> tuple[ChatMessage, ...]:
         shown.append(line)
     listed = "\n".join(shown)
     return (
-        ChatMessage(role="system", content=_template()),
+        ChatMessage(role="system", content=load_prompt("overview").text),
         ChatMessage(role="user", content=f"<pages>\n{listed}\n</pages>"),
     )
 
@@ -75,9 +74,3 @@ def read_overview(text: str, pages: Sequence[RecallFile]) -> tuple[OverviewSente
 
 def _plain(page: RecallFile) -> str:
     return _MARKS.sub("", page.content)
-
-
-@cache
-def _template() -> str:
-    raw = resources.files("memu.memorize").joinpath("prompts").joinpath("overview.md").read_text(encoding="utf-8")
-    return raw.partition("\n")[2].strip()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache
-from importlib import resources
 
 from pydantic import BaseModel
 
 from memu.errors import ProviderError
 from memu.memorize.asking import ask_once
 from memu.memorize.assign.joining import PageName
+from memu.memorize.prompt_files import load_prompt
 from memu.providers.meter import Meter
 from memu.providers.protocols import ChatMessage, ChatModel
 from memu.providers.replies import parse_items
@@ -36,7 +35,7 @@ async def judge_pairs(
     numbered = dict(enumerate(pairs, _FIRST))
     shown = [{"pair": n, "one": one[1], "other": other[1]} for n, (one, other) in numbered.items()]
     messages = (
-        ChatMessage(role="system", content=_template()),
+        ChatMessage(role="system", content=load_prompt("names").text),
         ChatMessage(role="user", content=json.dumps(shown, ensure_ascii=False)),
     )
     try:
@@ -46,9 +45,3 @@ async def judge_pairs(
         return {}
     said = {verdict.pair for verdict in verdicts if verdict.same}
     return {one: other for n, (one, other) in numbered.items() if n in said}
-
-
-@cache
-def _template() -> str:
-    raw = resources.files("memu.memorize").joinpath("prompts").joinpath("names.md").read_text(encoding="utf-8")
-    return raw.partition("\n")[2].strip()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from memu.ingest.document import Document
 from memu.memorize.llm.chunks import Chunk
+from memu.memorize.prompt_files import load_prompt
 from memu.providers.protocols import ChatMessage
 from memu.records import MemoryType
 from memu.tokens import index_terms
 
-__all__ = ["SCHEMA", "ask_about", "instructions", "template_name"]
+__all__ = ["SCHEMA", "ask_about"]
 
 _NAME_CHARS = 400
 _LINE_CHARS = 160
@@ -41,17 +40,6 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-@cache
-def instructions() -> str:
-    """The instructions as a model reads them."""
-    return _template()[1]
-
-
-def template_name() -> str:
-    """Name and version of the prompt ("extract/1")."""
-    return f"extract/{_template()[0]}"
-
-
 def ask_about(
     document: Document, path: str, chunk: Chunk, names: Sequence[str], *, teaches: bool, fault: str = ""
 ) -> tuple[ChatMessage, ...]:
@@ -76,7 +64,7 @@ def ask_about(
     if fault:
         parts.append(f"Your last reply could not be used: {_one_line(fault, 400)}. Reply again.")
     return (
-        ChatMessage(role="system", content=instructions()),
+        ChatMessage(role="system", content=load_prompt("extract").text),
         ChatMessage(role="user", content="\n".join(parts)),
     )
 
@@ -104,11 +92,3 @@ def _share(name: str, said: set[str]) -> float:
 
 def _one_line(text: str, most: int = _LINE_CHARS) -> str:
     return " ".join(text.split())[:most]
-
-
-@cache
-def _template() -> tuple[int, str]:
-    """Version and text. Nothing is filled into it, so braces in a source are only braces."""
-    raw = resources.files("memu.memorize").joinpath("prompts").joinpath("extract.md").read_text(encoding="utf-8")
-    head, _, body = raw.partition("\n")
-    return int(head.removeprefix("version:")), body.strip()
