@@ -425,6 +425,7 @@ class MemoryService:
             export=self._export_again,
             withdraw=self._withdraw,
             concurrency=self._settings.concurrency,
+            asks=self._models is not None,
         )
 
     def _make_write(self) -> Mapping[str, Workflow[Any]]:

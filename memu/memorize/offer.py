@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from memu.memorize.file_survey import work_of
 from memu.memorize.states import SyncState
 from memu.storage.database import Database
+from memu.storage.repository import Repository
 from memu.storage.session import Session
 
 if TYPE_CHECKING:
     from memu.providers.models import ChatModels
 
-__all__ = ["OfferNames"]
+__all__ = ["OfferNames", "list_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,12 @@ class OfferNames:
 
         def work(session: Session) -> tuple[str, ...]:
             repository = session.within(state.scope)
-            # A page without content is only named so far, by a run that was killed or capped before it was folded.
-            names = sorted(f"{page.track.value}/{page.name}" for page in repository.pages.list() if page.content)
-            return repository.runs.offer_names(state.run_id, names)
+            return repository.runs.offer_names(state.run_id, list_names(repository))
 
         return replace(state, offered=await self.database.write(work))
+
+
+def list_names(repository: Repository) -> tuple[str, ...]:
+    """The pages that stand, as ``track/name``."""
+    # A page without content is only named so far, by a run that was killed or capped before it was folded.
+    return tuple(sorted(f"{page.track.value}/{page.name}" for page in repository.pages.list() if page.content))

@@ -56,6 +56,10 @@ class Replies(Group):
         statement = self._scoped.delete(reply).where(reply.c.file_id == file_id)
         self._connection.execute(statement.where(reply.c.key.not_in(sorted(but))) if but else statement)
 
+    def drop_all(self) -> None:
+        """Forget every reply of the scope."""
+        self._connection.execute(self._scoped.delete(reply))
+
 
 class Patches(Group):
     """Rows of ``patch``: by which model, from which prompt and with how many operations a page was written."""

@@ -21,7 +21,7 @@ from memu.records import LineSpan, Passage, RecallEntry, Resource, Scope, Worksp
 
 __all__ = ["Cited", "cite_document", "cite_passages", "read_stored"]
 
-_SHORT = 2
+_SHORT_LINES, _SHORT_PARTS = 2, 3
 _LINES_OF_A_SENTENCE = 4
 _LINE_KINDS = frozenset(
     {BlockKind.FENCE, BlockKind.CODE, BlockKind.TABLE, BlockKind.ROW, BlockKind.LOG_LINE, BlockKind.DATA}
@@ -30,7 +30,7 @@ _LINE_KINDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """Sentences, or lines where lines matter, each whole. ``short``: one or two lines, and nothing else."""
+    """Sentences, or lines where lines matter, each whole. ``short``: one or two lines of up to three sentences."""
 
     parts: tuple[Part, ...] = ()
     short: bool = False
@@ -68,17 +68,18 @@ def cite_document(document: Document, entry: RecallEntry) -> Cited:
             found = tuple(unit for unit in _units_of(block) if _meets(block, unit, entry.lines))
             lines += sum(_meets(block, line, entry.lines) for line in split_lines(block.text))
         parts += (Part(unit.text, heading=block.kind is BlockKind.HEADING) for unit in found)
-    return Cited(tuple(parts), short=0 < lines <= _SHORT)
+    return Cited(tuple(parts), short=0 < lines <= _SHORT_LINES and len(parts) <= _SHORT_PARTS)
 
 
 def cite_passages(passages: Sequence[Passage], entry: RecallEntry) -> Cited:
     """What may stand in an entry's lines, as far as stored passages tell: they know where they begin and end."""
-    parts: list[Part] = []
-    for passage in passages:
-        for unit in _units(passage.text, by_line=False):
-            if _may_stand(passage, unit, entry):
-                parts.append(Part(unit.text))
-    return Cited(tuple(parts))
+    found = (
+        Part(unit.text)
+        for passage in passages
+        for unit in _units(passage.text, by_line=False)
+        if _may_stand(passage, unit, entry)
+    )
+    return Cited(tuple(found))
 
 
 def _meets(block: Block, unit: Slice, lines: LineSpan) -> bool:

@@ -12,21 +12,23 @@ from pathlib import Path
 
 from memu.errors import EncoderMismatch, NotFound, ReadError
 from memu.ingest.diff import Diff
+from memu.ingest.document import Document
 from memu.ingest.paths import hash_source, os_path
 from memu.ingest.project_file import read_project_file
 from memu.ingest.scan import FoundFile
 from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles
-from memu.memorize.forget.forgotten import REASON, read_forgotten
+from memu.memorize.forget.forgotten import REASON, Forgotten, read_forgotten
+from memu.memorize.forget.receipts import compare_pages, describe_removal, describe_scope, name_trees
 from memu.memorize.forget.removal import Removal, apply_removal, plan_removal
-from memu.memorize.forget.selection import Request, locate_path, select
+from memu.memorize.forget.selection import Request, Selection, locate_path, select
+from memu.memorize.offer import list_names
 from memu.memorize.states import AssignState, EmbedState, Outcome, SyncState
 from memu.providers.meter import Meter
 from memu.records import (
     ExportReport,
     FileProblem,
     ForgetReceipt,
-    PageChanges,
-    Resource,
+    Origin,
     Scope,
     State,
     Workspace,
@@ -46,6 +48,7 @@ class Forgetter:
 
     lock_name: of the sync of a folder. export: brings every tree of a scope up to date. withdraw: removes every
     tree of a scope, as far as it is memu's. concurrency: files read, and pages folded, at once.
+    asks: whether there is a model; without one, what a model has read waits as it is left for a sync that has one.
     """
 
     database: Database
@@ -54,6 +57,7 @@ class Forgetter:
     export: Callable[[Scope], Awaitable[tuple[ExportReport, ...]]]
     withdraw: Callable[[Scope], Awaitable[tuple[ExportReport, ...]]]
     concurrency: int
+    asks: bool = False
 
     async def forget(self, scope: Scope, request: Request, *, dry_run: bool, wait: bool) -> ForgetReceipt:
         """Forget what the request names, and see that it stays forgotten.
@@ -68,15 +72,15 @@ class Forgetter:
         if request.everything:
             return await self._forget_scope(scope, dry_run=dry_run, wait=wait)
         if dry_run:
-            return _receipt(await self._plan(scope, request), dry_run=True)
+            return describe_removal(await self._plan(scope, request), dry_run=True)
         async with self._held(scope, wait=wait):
             removal = await self._plan(scope, request)
             before = await self._pages(scope)
             await self.database.write(lambda session: apply_removal(session.within(scope), removal))
             unread = await self._read_again(scope, removal)
             await self._settle(scope)
-            pages = _compare_pages(before, await self._pages(scope))
-        return _with_trees(replace(_receipt(removal), unread=unread, pages=pages), await self.export(scope))
+            pages = compare_pages(before, await self._pages(scope))
+        return name_trees(replace(describe_removal(removal), unread=unread, pages=pages), await self.export(scope))
 
     async def undo(self, scope: Scope, path: str, *, wait: bool) -> ForgetReceipt:
         """Let a forgotten file be read again by the next sync.
@@ -94,11 +98,13 @@ class Forgetter:
         return ForgetReceipt(what="undo", sources=freed)
 
     async def _plan(self, scope: Scope, request: Request) -> Removal:
-        def work(session: Session) -> Removal:
+        def choose(session: Session) -> tuple[Selection, Forgotten]:
             repository = session.within(scope)
-            return plan_removal(repository, select(repository, request))
+            return select(repository, request), read_forgotten(repository)
 
-        return await self.database.read(work)
+        selection, forgotten = await self.database.read(choose)
+        documents = await _read_worded(scope, selection, forgotten)
+        return await self.database.read(lambda session: plan_removal(session.within(scope), selection, documents))
 
     @asynccontextmanager
     async def _held(self, scope: Scope, *, wait: bool) -> AsyncIterator[None]:
@@ -116,6 +122,8 @@ class Forgetter:
         for each in removal.cuts:
             if each.resource.state is State.PENDING:
                 cut[each.resource.workspace_id].append(each.resource.path)
+        waiting = set() if self.asks else {each.resource.path for each in removal.cuts if each.worded}
+        offered = await self.database.read(lambda session: list_names(session.within(scope)))
         problems: list[FileProblem] = []
         memorize = MemorizeFiles(self.database, self.carry, self.concurrency)
         for workspace in removal.workspaces:
@@ -129,7 +137,8 @@ class Forgetter:
                 workspace=workspace,
                 began=began,
                 untrusted=(await asyncio.to_thread(read_project_file, root)).untrusted,
-                diff=Diff(again=tuple(found[path] for path in sorted(found))),
+                diff=Diff(again=tuple(found[path] for path in sorted(found.keys() - waiting))),
+                offered=offered,
             )
             problems += map(_to_problem, filter(_failed, (await memorize(state)).outcomes))
         return tuple(problems)
@@ -152,53 +161,30 @@ class Forgetter:
         if scope not in await self.database.read(lambda session: session.scopes()):
             raise NotFound(f"Nothing is stored for {scope}.")
         if dry_run:
-            return await self.database.read(lambda session: _scope_receipt(session.within(scope), dry_run=True))
+            return await self.database.read(lambda session: describe_scope(session.within(scope), dry_run=True))
         async with self._held(scope, wait=wait):
             receipt = await self.database.read(
-                lambda session: _scope_receipt(session.within(scope), dry_run=False)
+                lambda session: describe_scope(session.within(scope), dry_run=False)
             )
             # The scope's own row goes last: it knows which trees are still to be removed.
             await self.database.write(lambda session: _empty(session.within(scope)))
             reports = await self.withdraw(scope)
             await self.database.write(lambda session: session.remove(scope))
-        return _with_trees(receipt, reports)
+        return name_trees(receipt, reports)
 
 
-def _receipt(removal: Removal, *, dry_run: bool = False) -> ForgetReceipt:
-    texts = sorted({entry.text for entry in removal.gone})
-    return ForgetReceipt(
-        what=removal.selection.what,
-        dry_run=dry_run,
-        entries=len(removal.gone),
-        texts=tuple(texts) if dry_run else (),
-        sources=tuple(sorted(each.resource.path for each in removal.cuts)),
-        removed=tuple(sorted(each.path for each in removal.sources)),
-        stays=removal.stays,
-        pages=PageChanges(changed=removal.pages),
-    )
+async def _read_worded(scope: Scope, selection: Selection, forgotten: Forgotten) -> dict[str, Document]:
+    """The sources of what a model worded, by their ids, where they are as they were when it read them."""
+    worded = {each.resource.id: each for each in selection.entries if each.entry.origin is Origin.MODEL}
+    found: dict[str, Document] = {}
+    for resource_id, placed in worded.items():
+        # Loaded only where a model had a part in it.
+        from memu.memorize.forget.cited import read_stored
 
-
-def _compare_pages(before: dict[str, str], after: dict[str, str]) -> PageChanges:
-    return PageChanges(
-        created=tuple(sorted(after.keys() - before.keys())),
-        changed=tuple(sorted(name for name, content in after.items() if before.get(name, content) != content)),
-        removed=tuple(sorted(before.keys() - after.keys())),
-    )
-
-
-def _scope_receipt(repository: Repository, *, dry_run: bool) -> ForgetReceipt:
-    resources = _all_resources(repository)
-    return ForgetReceipt(
-        what="scope",
-        dry_run=dry_run,
-        entries=repository.entries.count(),
-        removed=tuple(sorted(each.path for each in resources)),
-        pages=PageChanges(removed=tuple(f"{page.track.value}/{page.name}" for page in repository.pages.list())),
-    )
-
-
-def _all_resources(repository: Repository) -> list[Resource]:
-    return [each for one in repository.workspaces.list() for each in repository.resources.of_workspace(one.id)]
+        document = await read_stored(scope, placed.workspace, placed.resource, forgotten)
+        if document is not None:
+            found[resource_id] = document
+    return found
 
 
 def _empty(repository: Repository) -> None:
@@ -207,11 +193,6 @@ def _empty(repository: Repository) -> None:
     for page in repository.pages.list():
         repository.pages.remove(page.id)
     repository.tombstones.remove(repository.tombstones.list())
-
-
-def _with_trees(receipt: ForgetReceipt, reports: tuple[ExportReport, ...]) -> ForgetReceipt:
-    kept = (f"{report.tree}/{path}" for report in reports for path in report.kept)
-    return replace(receipt, trees=tuple(report.tree for report in reports), kept_files=tuple(sorted(kept)))
 
 
 def _look_for(root: Path, paths: list[str]) -> dict[str, FoundFile]:

@@ -7,7 +7,7 @@ with the entries; the tombstones that keep them from coming back are written wit
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memu.errors import BusyError
@@ -15,6 +15,7 @@ from memu.memorize.forget.forgotten import Forgotten, read_forgotten
 from memu.memorize.forget.scissors import Scissors
 from memu.memorize.forget.selection import Selection
 from memu.memorize.forget.source_cuts import SourceCut, cut_source
+from memu.memorize.forget.wordings import Documents, find_orphans, find_same, find_told
 from memu.memorize.settlement import remove_sources
 from memu.memorize.source_rows import page_passages, store_source
 from memu.records import Origin, RecallEntry, RecallFile, Resource, Workspace
@@ -29,7 +30,8 @@ class Removal:
     """What one transaction will do.
 
     cuts: sources that lose some words. sources: those that go whole. hashes: tombstones to add.
-    gone: the entries that go. pages: those that rest on them, as ``track/name``.
+    gone: the entries that go. texts: what they say, and what sources say of it in words of their own.
+    pages: those that rest on them, as ``track/name``.
     stays: where other sources say what a source that goes said.
     workspaces: all of the scope, as they were when this was planned.
     """
@@ -39,27 +41,38 @@ class Removal:
     sources: tuple[Resource, ...] = ()
     hashes: frozenset[str] = frozenset()
     gone: tuple[RecallEntry, ...] = ()
+    texts: frozenset[str] = frozenset()
     pages: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
     workspaces: tuple[Workspace, ...] = ()
 
 
-def plan_removal(repository: Repository, selection: Selection) -> Removal:
-    """Decide what goes and what is left of each source; reads only."""
+def plan_removal(repository: Repository, selection: Selection, documents: Documents) -> Removal:
+    """Decide what goes and what is left of each source; reads only.
+
+    Args:
+        documents: the sources of what a model worded, as far as they can be read: there it is known which
+            sentence stands in which line.
+    """
     workspaces = repository.workspaces.list()
     forgotten = read_forgotten(repository)
     if selection.sources:
         return _plan_sources(repository, selection, forgotten, workspaces)
-    scissors = Scissors.of((each.entry.text for each in selection.entries), selection.says)
-    gone = {each.entry.id for each in selection.entries}
-    cuts = tuple(_cut_sources(repository, workspaces, gone, scissors))
+    gone = [each.entry for each in selection.entries]
+    told = find_told(repository, gone, documents)
+    cuts, scissors = _cut(repository, workspaces, gone, told, selection.says)
+    orphans = tuple(find_orphans(repository, cuts, {entry.id for entry in gone}))
+    if orphans:
+        gone += orphans
+        cuts, scissors = _cut(repository, workspaces, gone, told, selection.says)
     keys = scissors.keys.union(*(cut.keys for cut in cuts))
     return Removal(
         selection=selection,
         cuts=cuts,
         hashes=frozenset(map(forgotten.hash_statement, keys)),
-        gone=tuple(each.entry for each in selection.entries),
-        pages=_name_pages(repository, gone.union(*(cut.touched for cut in cuts))),
+        gone=tuple(gone),
+        texts=told.union(entry.text for entry in gone),
+        pages=_name_pages(repository, {entry.id for entry in gone}.union(*(cut.touched for cut in cuts))),
         workspaces=workspaces,
     )
 
@@ -77,6 +90,9 @@ def apply_removal(repository: Repository, removal: Removal) -> None:
     for source in removal.sources:
         touched |= {entry.id for entry in repository.entries.of_resource(source.id)}
     _clean_pages(repository, touched)
+    if removal.hashes and not removal.sources:
+        # What a model answered and nobody used yet may say it in any words.
+        repository.replies.drop_all()
     for source in removal.sources:
         remove_sources(repository, source.workspace_id, [source.id])
     repository.runs.forget_paths({source.path for source in removal.sources})
@@ -113,21 +129,35 @@ def _plan_sources(
         sources=tuple(going.values()),
         hashes=frozenset(hashes),
         gone=gone,
+        texts=frozenset(entry.text for entry in gone),
         pages=_name_pages(repository, {entry.id for entry in gone}),
-        stays=tuple(_find_others(repository, {entry.text_key for entry in gone}, resources, going)),
+        stays=tuple(_find_others(repository, gone, [each for each in resources if each.id not in going])),
         workspaces=workspaces,
     )
 
 
 def _find_others(
-    repository: Repository, keys: Collection[str], resources: Iterable[Resource], going: Collection[str]
+    repository: Repository, gone: Sequence[RecallEntry], staying: Sequence[Resource]
 ) -> Iterable[str]:
-    for resource in resources:
-        if resource.id in going:
-            continue
+    """Where other sources say the same, in the same words or from the same sentence."""
+    keys = {entry.text_key for entry in gone}
+    same = find_same(repository, gone, staying)
+    for resource in staying:
         for entry in repository.entries.of_resource(resource.id):
-            if entry.text_key in keys:
+            if entry.text_key in keys or entry.id in same:
                 yield f"{resource.path}#{entry.lines or entry.place or ''}"
+
+
+def _cut(
+    repository: Repository,
+    workspaces: Iterable[Workspace],
+    gone: Iterable[RecallEntry],
+    told: Collection[str],
+    says: Callable[[str], bool] | None,
+) -> tuple[tuple[SourceCut, ...], Scissors]:
+    """Every source that says some of it, without that; and what it was cut with."""
+    scissors = Scissors.of((*(entry.text for entry in gone), *told), says)
+    return tuple(_cut_sources(repository, workspaces, {entry.id for entry in gone}, scissors)), scissors
 
 
 def _cut_sources(

@@ -15,7 +15,7 @@ from memu.memorize.forget.cutting import cut_title, is_marks_only, trim_marks
 from memu.memorize.forget.forgotten import MARK
 from memu.memorize.forget.scissors import Scissors
 from memu.memorize.source_rows import entry_passage, index_passages
-from memu.records import LineSpan, Passage, RecallEntry, Resource, State
+from memu.records import LineSpan, Origin, Passage, RecallEntry, Resource, State
 from memu.storage.words import IndexedPassage
 from memu.tokens import text_key
 
@@ -27,6 +27,7 @@ class SourceCut:
     """A source as it is to be stored.
 
     touched: the ids of entries that went or read otherwise now. keys: those of what went beside the statements.
+    worded: whether a model had a part in what was stored of it.
     """
 
     resource: Resource
@@ -35,6 +36,7 @@ class SourceCut:
     entry_passages: tuple[IndexedPassage, ...]
     touched: frozenset[str]
     keys: frozenset[str]
+    worded: bool = False
 
 
 def cut_source(
@@ -71,6 +73,7 @@ def cut_source(
         entry_passages=index_passages([entry_passage(entry, changed) for entry in kept]),
         touched=frozenset(entry.id for entry in entries if standing.get(entry.id) != entry),
         keys=frozenset(work.keys),
+        worded=any(entry.origin is Origin.MODEL for entry in entries),
     )
 
 
