@@ -6,8 +6,10 @@ another entry clearly rests on, and that this one does not need, is left.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memu.languages import stop_words
 from memu.memorize.forget.forgotten import is_telling
@@ -37,25 +39,23 @@ def choose_parts(text: str, parts: Sequence[Part], others: Iterable[str], *, sho
         others: the texts of entries that cite these lines too and stay.
         short: whether it is so little that all of it is taken to be about the entry.
     """
+    others = tuple(others)
     strong = find_strong(text, parts)
-    needed = _features(text)
-    held = frozenset[str]().union(*(_held(text, needed, parts[at].text) for at in strong))
-    claimed = {at for other in others for at in find_strong(other, parts)}
+    best = _best(text, parts)
+    held = frozenset[str]().union(*(_held(text, parts[at].text) for at in strong))
+    claimed = {at for other in others for at in find_strong(other, parts) - best}
     chosen = []
     for at, part in enumerate(parts):
-        rest = not part.heading and at not in claimed
-        rest = rest and (short or not strong or bool(_held(text, needed, part.text) - held))
-        if (at in strong or rest) and is_telling(text_key(part.text)):
+        wanted = short or not strong or at in strong or bool(_held(text, part.text) - held)
+        goes = at in strong if part.heading else wanted and at not in claimed
+        if goes and is_telling(text_key(part.text)):
             chosen.append(part.text)
     return tuple(chosen)
 
 
 def find_strong(text: str, parts: Sequence[Part]) -> frozenset[int]:
     """Which parts say most of what ``text`` says, by their places: the best one, and those that come near it."""
-    needed = _features(text)
-    if not needed:
-        return frozenset()
-    shares = [len(_held(text, needed, part.text)) / len(needed) for part in parts]
+    shares = _shares(text, parts)
     best = max((share for share, part in zip(shares, parts, strict=True) if not part.heading), default=0.0)
     return frozenset(
         at
@@ -64,26 +64,36 @@ def find_strong(text: str, parts: Sequence[Part]) -> frozenset[int]:
     )
 
 
+def _best(text: str, parts: Sequence[Part]) -> frozenset[int]:
+    """Where most of it is said."""
+    shares = [0.0 if part.heading else share for part, share in zip(parts, _shares(text, parts), strict=True)]
+    return frozenset(at for at, share in enumerate(shares) if share > 0 and share == max(shares))
+
+
+def _shares(text: str, parts: Sequence[Part]) -> tuple[float, ...]:
+    """How much of the statement each part holds, from 0 to 1."""
+    most = max(1, len(_features(text)))
+    return tuple(len(_held(text, part.text)) / most for part in parts)
+
+
 def _heads(share: float, part: Part) -> bool:
     """Whether a heading says it by itself, and is not merely what it is about."""
     return share >= _HEADING_SHARE and count_words(part.text) >= _HEADING_WORDS
 
 
+@lru_cache(maxsize=256)
 def _features(text: str) -> frozenset[str]:
-    """What makes the statement: its terms without stop words, and its names, numbers and quotes as written."""
+    """What makes the statement: its terms, names among them, without stop words, and its numbers and dates."""
     grammar = frozenset().union(*map(stop_words, ("en", "de", "es", "zh")))
-    return frozenset(index_terms(text)) - grammar | _marked(ungrounded(text, ()))
+    return frozenset(index_terms(text)) - grammar | _figures_beyond(text, "")
 
 
-def _held(text: str, needed: frozenset[str], part: str) -> frozenset[str]:
-    strange = _marked(ungrounded(text, (part,)))
-    return frozenset(term for term in index_terms(part) if term in needed) | (_marks_of(needed) - strange)
+def _held(text: str, part: str) -> frozenset[str]:
+    """The features of ``text`` that a part has. A date counts however it is written."""
+    needed = _features(text)
+    figures = _figures_beyond(text, "") - _figures_beyond(text, part)
+    return needed.intersection(index_terms(part)) | figures
 
 
-def _marked(names: Iterable[str]) -> frozenset[str]:
-    # A name counts beside its terms, and twice therefore.
-    return frozenset(f"={name}" for name in names)
-
-
-def _marks_of(needed: frozenset[str]) -> frozenset[str]:
-    return frozenset(each for each in needed if each.startswith("="))
+def _figures_beyond(text: str, part: str) -> frozenset[str]:
+    return frozenset(f"={each}" for each in ungrounded(text, (part,)) if re.search(r"\d", each))

@@ -68,7 +68,8 @@ def cite_document(document: Document, entry: RecallEntry) -> Cited:
             found = tuple(unit for unit in _units_of(block) if _meets(block, unit, entry.lines))
             lines += sum(_meets(block, line, entry.lines) for line in split_lines(block.text))
         parts += (Part(unit.text, heading=block.kind is BlockKind.HEADING) for unit in found)
-    return Cited(tuple(parts), short=0 < lines <= _SHORT_LINES and len(parts) <= _SHORT_PARTS)
+    few = entry.lines is not None and entry.lines.end - entry.lines.start < _SHORT_LINES
+    return Cited(tuple(parts), short=few and lines <= _SHORT_LINES and len(parts) <= _SHORT_PARTS)
 
 
 def cite_passages(passages: Sequence[Passage], entry: RecallEntry) -> Cited:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.extractors.quotes import locate
-from memu.memorize.sentences import cut_pieces, split_sentences
+from memu.memorize.sentences import Slice, cut_pieces, split_sentences
 from memu.records import Kind, LineSpan
 
 __all__ = ["Line", "join_span", "read_lines"]
@@ -99,9 +99,9 @@ def _lines_of(index: int, block: Block, shown: str) -> Iterator[Line]:
     for number, (text, at, offset) in enumerate(_cut_lines(shown)):
         if block.kind in _CODE and number >= _MOST_CODE_LINES:
             return
-        span = first
+        span = locate(block, offset, offset + len(text)) if block.rows else first
         # Where a text's lines are the source's, the first of them is one line.
-        if first is not None and block.lines is not None and first.start == first.end:
+        if not block.rows and first is not None and block.lines is not None and first.start == first.end:
             line = min(first.start + at, block.lines.end)
             span = LineSpan(line, line)
         begins = number == 0
@@ -115,25 +115,27 @@ def _cut_lines(text: str) -> Iterator[tuple[str, int, int]]:
     offset = 0
     for at, line in enumerate(text.split("\n")):
         if len(line) > _LONG_LINE:
-            yield from ((piece, at, offset) for piece in _pieces(line))
+            yield from ((piece.text, at, offset + piece.start) for piece in _pieces(line))
         elif line.strip():
             yield line.rstrip(), at, offset
         offset += len(line) + 1
 
 
-def _pieces(line: str) -> Iterator[str]:
+def _pieces(line: str) -> Iterator[Slice]:
     """Sentences gathered up to some 400 characters; a longer sentence is cut at clauses or words."""
-    held = ""
+    start = end = 0
     for sentence in split_sentences(line):
-        if held and len(held) + len(sentence.text) > _PIECE:
-            yield held
-            held = ""
+        if end > start and end - start + len(sentence.text) > _PIECE:
+            yield Slice(line[start:end], start, end)
+            start = end = sentence.start
         if len(sentence.text) > _LONG_LINE:
-            yield from (piece.text for piece in cut_pieces(sentence.text, _ANY_WORDS, _PIECE))
+            for piece in cut_pieces(sentence.text, _ANY_WORDS, _PIECE):
+                yield Slice(piece.text, sentence.start + piece.start, sentence.start + piece.end)
+            start = end = sentence.end
         else:
-            held = f"{held} {sentence.text}".strip()
-    if held:
-        yield held
+            start, end = start if end > start else sentence.start, sentence.end
+    if end > start:
+        yield Slice(line[start:end], start, end)
 
 
 def _prefix(block: Block) -> str:
