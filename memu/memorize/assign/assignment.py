@@ -10,7 +10,7 @@ from memu.memorize.assign.naming import name_procedure, name_sources
 from memu.memorize.assign.records import AssignCandidate, AssignedPage, Assignment, AssignSource
 from memu.memorize.assign.words import plain_title
 from memu.names import choose_display_name, fold_name
-from memu.records import Track
+from memu.records import Origin, Track
 
 __all__ = ["assign"]
 
@@ -37,7 +37,7 @@ def assign(sources: Sequence[AssignSource], candidates: Sequence[AssignCandidate
         (hidden if is_hidden else shown).append(candidate)
     memory = [candidate for candidate in shown if candidate.track is Track.MEMORY]
     skill = [candidate for candidate in shown if candidate.track is Track.SKILL]
-    procedures = ((candidate, name_procedure(candidate, by_path[candidate.path])) for candidate in skill)
+    procedures = ((candidate, _name_skill(candidate, by_path[candidate.path])) for candidate in skill)
     pages = [*_gather(Track.MEMORY, _name_memory(by_path, memory)), *_gather(Track.SKILL, procedures)]
     return Assignment(pages=tuple(pages), hidden=frozenset(candidate.id for candidate in hidden))
 
@@ -54,6 +54,12 @@ def _name_memory(by_path: dict[str, AssignSource], memory: Sequence[AssignCandid
     for candidate in memory:
         key = _identity_of(candidate)
         yield candidate, hints[key] or names[leaders[key].path]
+
+
+def _name_skill(candidate: AssignCandidate, source: AssignSource) -> str:
+    """A model has read the source, and its names were settled with those that stand: they are taken as given."""
+    given = plain_title(candidate.page_hint or "") if candidate.origin is Origin.MODEL else ""
+    return given or name_procedure(candidate, source)
 
 
 def _identity_of(candidate: AssignCandidate) -> str:
