@@ -30,7 +30,7 @@ TOKEN_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One sync. wall, cpu: seconds. chats: calls. tokens: of all prompts. embeds: calls. pages: created or changed."""
+    """One sync. wall, cpu: seconds. chats, embeds: calls. tokens: of all prompts. pages: created or changed."""
 
     wall: float
     cpu: float
@@ -133,12 +133,11 @@ def run(server: Server, root: Path, environment: Mapping[str, str]) -> dict[str,
 
 
 def print_all(taken: Mapping[str, Taken], files: int, source_tokens: int, latency: int) -> None:
-    print(
-        f"{'':18} {'wall s':>7} {'CPU s':>6} {'chats':>6} {'pages':>6} {'tokens':>8} {'embeds':>7} {'at once':>8}  by kind"
-    )
+    head = f"{'':18} {'wall s':>7} {'CPU s':>6} {'chats':>6} {'pages':>6} {'tokens':>8} {'embeds':>7}"
+    print(f"{head} {'at once':>8}  by kind")
     for name, each in taken.items():
-        row = f"{each.wall:7.1f} {each.cpu:6.1f} {each.chats:6} {each.pages:6} {each.tokens:8} {each.embeds:7} {each.peak:8}"
-        print(f"{name:18} {row}  {dict(each.by_kind)}")
+        row = f"{each.wall:7.1f} {each.cpu:6.1f} {each.chats:6} {each.pages:6} {each.tokens:8} {each.embeds:7}"
+        print(f"{name:18} {row} {each.peak:8}  {dict(each.by_kind)}")
     first = taken["first sync"]
     serial = first.chats * latency / 1000
     print(f"\nchat calls: {first.chats}; files + pages + 2 = {files + first.pages + 2}")
