@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 __all__ = ["Pair", "pair_moves"]
+
+_NUMBER = re.compile(r"\d+")
+_LIKENESS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,8 @@ def pair_moves(
     pairs = _pair_equal(gone, new, hash_of)
     left_gone = sorted(set(gone) - {pair.old for pair in pairs})
     left_new = sorted(set(new) - {pair.new for pair in pairs})
-    for match in (_by_folded_path, _renamed_folders(pairs), _by_name):
+    likeness = _by_likeness({path: size for path, (_, size) in gone.items()} | dict(new))
+    for match in (_by_folded_path, _renamed_folders(pairs), _by_name, likeness):
         edited = [Pair(old, path, True) for old, path in match(left_gone, left_new)]
         pairs.extend(edited)
         left_gone = [path for path in left_gone if path not in {pair.old for pair in edited}]
@@ -114,6 +120,35 @@ def _renamed_folders(pairs: list[Pair]) -> Callable[[list[str], list[str]], list
         return found
 
     return match
+
+
+def _by_likeness(sizes: Mapping[str, int]) -> Callable[[list[str], list[str]], list[tuple[str, str]]]:
+    """A match of the one gone and the one new file of a kind in a folder, where names and sizes are alike too."""
+
+    def match(gone: list[str], new: list[str]) -> list[tuple[str, str]]:
+        return [(old, path) for old, path in _only_pairs(_kind_of, gone, new) if _are_alike(old, path, sizes)]
+
+    return match
+
+
+def _kind_of(path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/{name.rpartition('.')[2]}" if "." in name else f"{folder}/"
+
+
+def _are_alike(old: str, new: str, sizes: Mapping[str, int]) -> bool:
+    # Two numbers are two days or two versions, however alike the rest is.
+    if _NUMBER.findall(_name(old)) != _NUMBER.findall(_name(new)):
+        return False
+    smaller, larger = sorted((sizes[old], sizes[new]))
+    if not smaller or larger > 2 * smaller:
+        return False
+    return SequenceMatcher(None, _stem(old), _stem(new), autojunk=False).ratio() >= _LIKENESS
+
+
+def _stem(path: str) -> str:
+    name = _folded_name(path)
+    return name.rpartition(".")[0] or name
 
 
 def _rename_of(old: str, new: str) -> tuple[str, str]:

@@ -179,6 +179,22 @@ async def test_what_was_forgotten_never_comes_back(later: dict[str, str], bench:
     assert bench.outcome() == (await bench.fresh()).outcome()
 
 
+@pytest.mark.parametrize("label", ["Alice: ", "- Alice: ", "[10:02] Alice: ", "Alice： "])
+async def test_what_was_forgotten_behind_a_label_stays_away_when_the_file_becomes_a_chat(
+    label: str, bench: Bench
+) -> None:
+    """The same lines are read as a document while they are few, and as turns without their labels later."""
+    said = f"{label}We ship on Friday.\nBob: Yes.\n{label}The frobnicator needs a new gasket.\n"
+    bench.write({"chat.txt": said})
+    async with bench.open() as memu:
+        await memu.memorize_workspace(bench.work)
+        await memu.forget(match="frobnicator")
+        assert bench.holding("frobnicator", "gasket") == []
+        bench.write({"chat.txt": f"{said}{label}It is green.\nBob: It is.\n{label}Good.\n"})
+        await memu.memorize_workspace(bench.work)
+    assert bench.holding("frobnicator", "gasket") == []
+
+
 async def test_a_new_folder_of_the_scope_does_not_bring_it_back_and_another_scope_keeps_it(bench: Bench) -> None:
     bench.write({"treasure.md": TELLING["bullet.md"]}, folder="second")
     async with bench.open() as memu:

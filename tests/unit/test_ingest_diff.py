@@ -193,6 +193,31 @@ def test_moved_and_edited_is_taken_only_where_one_name_fits_one() -> None:
     assert result.deleted == ("plan.md", "z/plan.md")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "text", "expected"),
+    [
+        ("pump.md", "pumps.md", "one more", True),
+        ("docs/deploy-guide.md", "docs/deploy-guide-new.md", "one more", True),
+        ("a.md", "b.md", "one more", False),
+        ("2024-01-01 log.md", "2024-01-02 log.md", "one more", False),
+        ("v1/pump.md", "v2/pumps.md", "one more", False),
+        ("pump.md", "pumps.txt", "one more", False),
+        ("pump.md", "pumps.md", "a text that is much longer than what stood there before", False),
+        ("pump.md", "pumps.md", "", False),
+    ],
+)
+def test_f5_one_file_renamed_and_edited_is_known_by_likeness(
+    old: str, new: str, text: str, expected: bool
+) -> None:
+    result = compare(Disk({new: text}), rows({old: "one less"}))
+    assert moves(result) == ([(old, new, True)] if expected else [])
+
+
+def test_of_several_alike_none_is_taken() -> None:
+    result = compare(Disk({"pumps.md": "one more"}), rows({"pump.md": "one less", "pump-b.md": "two less"}))
+    assert moves(result) == []
+
+
 def test_a_moved_file_whose_last_try_failed_is_read_again() -> None:
     result = compare(Disk({"b.md": "x"}), rows({"a.md": "x"}, state=State.FAILED))
     assert moves(result) == [("a.md", "b.md", True)]

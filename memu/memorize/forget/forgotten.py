@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ MARK = "[forgotten]"
 REASON = "forgotten"
 """Why a forgotten file is skipped."""
 
+_LABEL = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,3}[.)]\s+|\[[^\]\n]{1,40}\]\s*)*[^\s:：][^:：\n]{0,40}[:：]\s+(?=\S)")
 _TELLING_WORDS = 3
 _TELLING_CHARS = 12
 
@@ -80,8 +82,10 @@ def statement_keys(text: str) -> frozenset[str]:
     """
     from memu.memorize.sentences import split_lines, split_sentences
 
-    parts = (*split_sentences(text), *split_lines(text))
-    keys = {text_key(part.text) for part in parts}
+    parts = [part.text for part in (*split_sentences(text), *split_lines(text))]
+    # A file that grows into a chat loses its labels ("Alice: …") to the speakers: what follows them is known too.
+    parts += [_LABEL.sub("", part, count=1) for part in parts]
+    keys = set(map(text_key, parts))
     return frozenset({text_key(text), *filter(is_telling, keys)} - {""})
 
 
