@@ -345,7 +345,7 @@ async def test_p4_replies_of_a_killed_run_go_with_their_source(
         {"zoo.md": f"# Marsupials\n\n{QUOKKA}\n", "gate.md": "# Gate\n\nThe gateway is left alone on Fridays.\n"}
     )
     kept = set[str]()
-    for step in range(60, 400, 5):
+    for step in range(60, 400, 2):
         trial = Bench(bench.base, f"trial-{step}")
         bench.write({"zoo.md": f"# Marsupials\n\n{QUOKKA}\n"})
         server.usual = chat(good)
