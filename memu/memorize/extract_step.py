@@ -77,7 +77,12 @@ def _still_holds(resource: Resource, state: MemorizeState, untrusted: bool) -> b
     """Whether a model has read these very bytes to the end: only the path is new."""
     same = resource.content_hash == state.content_hash and resource.state in (State.PENDING, State.DONE)
     trusted_alike = bool(resource.facts.get("untrusted")) is untrusted
-    return same and bool(resource.facts.get("read_by")) and trusted_alike and not state.forgotten
+    return (
+        same
+        and bool(resource.facts.get("read_by"))
+        and trusted_alike
+        and not (state.forgotten and resource.facts.get("forgotten"))
+    )
 
 
 def _to_candidate(entry: RecallEntry) -> Candidate:
