@@ -55,7 +55,7 @@ def test_p7_nothing_is_opened_but_ignore_files_and_memus_own(tmp_path: Path) -> 
         capture_output=True,
         text=True,
         check=True,
-        timeout=280,
+        timeout=200 + COUNT,
     )
     found = json.loads(ended.stdout)
     assert found["unchanged"] == COUNT
