@@ -3,7 +3,7 @@
     python benchmarks/idle.py                      # 10,000 files, words only; the first sync takes minutes
     python benchmarks/idle.py --folder PLACE       # a folder that is synced already
 
-Printed: a sync inside a running service and a whole ``memu sync`` process, as times of the bare walk (``os.scandir``
+Printed: a sync in a running service and a whole ``memu sync`` process, as times of the bare walk (``os.scandir``
 and ``stat`` of every file) and in seconds beyond it. Medians; every figure is CPU time, which other jobs on the
 machine change less than wall time.
 """

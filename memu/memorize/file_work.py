@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -134,9 +135,10 @@ class AssignPages:
             lambda session: session.within(state.scope).workspaces.get(workspace_id)
         )
         if workspace is not None and workspace.assigned != workspace.version:
-            await self.carry(
-                "assign", AssignState(scope=state.scope, workspace_id=workspace_id, meter=state.meter)
-            )
+            assigning = AssignState(scope=state.scope, workspace_id=workspace_id, meter=state.meter)
+            # What is new waits for the run that may ask whether its pages stand already; nothing is named twice.
+            with suppress(CapReached):
+                await self.carry("assign", assigning)
         return state
 
 

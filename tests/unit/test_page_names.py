@@ -100,7 +100,7 @@ PAGES = {"a.md": "Feature flags", "b.md": "Feature toggles"}
     ("verdict", "expected"),
     [
         ('[{"pair": 11, "same": true}]', {"memory/Feature flags"}),
-            ('[{"pair": 1, "same": true}]', {"memory/Feature flags", "memory/Feature toggles"}),
+        ('[{"pair": 1, "same": true}]', {"memory/Feature flags", "memory/Feature toggles"}),
         ('[{"pair": 11, "same": false}]', {"memory/Feature flags", "memory/Feature toggles"}),
         ('[{"pair": 7, "same": true}]', {"memory/Feature flags", "memory/Feature toggles"}),
         ("They are the same!", {"memory/Feature flags", "memory/Feature toggles"}),
@@ -133,3 +133,18 @@ async def test_spellings_stand_on_one_page_without_a_call(tmp_path: Path) -> Non
         entries = await memu.list_entries()
     assert {entry.page for entry in entries} == {"memory/feature-flag"}
     assert "names" not in report.by_step
+
+
+async def test_a_cap_reached_before_names_are_settled_leaves_the_new_to_the_next_sync(tmp_path: Path) -> None:
+    model = _colleague('[{"pair": 11, "same": true}]', PAGES)
+    async with MemoryService.open(folder=tmp_path, encoder=None, models=model) as memu:
+        (tmp_path / "a.md").write_text(FILES["a.md"])
+        await memu.memorize_workspace(tmp_path)
+        (tmp_path / "b.md").write_text(FILES["b.md"])
+        capped = await memu.memorize_workspace(tmp_path, max_calls=1)
+        pages = {entry.page for entry in await memu.list_entries() if entry.page}
+        await memu.memorize_workspace(tmp_path)
+        entries = await memu.list_entries()
+    assert (capped.usage.calls, pages) == (1, {"memory/Feature flags"})
+    assert {entry.page for entry in entries} == {"memory/Feature flags"}
+    assert len(entries) == 2

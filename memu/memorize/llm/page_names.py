@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from memu.errors import ProviderError
+from memu.errors import CapReached, ProviderError
 from memu.memorize.asking import ask_once
 from memu.memorize.assign.joining import PageName
 from memu.memorize.prompt_files import load_prompt
@@ -31,7 +31,11 @@ class _Verdict(BaseModel):
 async def judge_pairs(
     model: ChatModel, meter: Meter, pairs: Sequence[tuple[PageName, PageName]]
 ) -> dict[PageName, PageName]:
-    """The first name of each pair → the second, where the model says that they are one; none where it fails."""
+    """The first name of each pair → the second, where the model says that they are one; none where it fails.
+
+    Raises:
+        CapReached: it may not be asked in this run.
+    """
     numbered = dict(enumerate(pairs, _FIRST))
     shown = [{"pair": n, "one": one[1], "other": other[1]} for n, (one, other) in numbered.items()]
     messages = (
@@ -40,6 +44,8 @@ async def judge_pairs(
     )
     try:
         verdicts = parse_items(await ask_once(model, meter, "names", messages), _Verdict).items
+    except CapReached:
+        raise
     except ProviderError:
         # Names that stay apart are no fault that anybody has to hear of: two pages are found as well as one.
         return {}
