@@ -302,11 +302,20 @@ def test_a_key_in_the_shell_changes_nothing(memu, example) -> None:
     assert (report.code, report.document["extractor"], report.document["calls"]) == (0, "extractive", 0)
 
 
-def test_a_model_setting_that_has_no_effect_yet_is_said(memu, example) -> None:
-    ended = memu("sync", example, MEMU_CHAT_MODEL="m", MEMU_CHAT_BASE_URL="http://127.0.0.1:9")
+def test_a_model_setting_that_has_no_effect_is_said(memu, example) -> None:
+    ended = memu("sync", example, MEMU_FOLD_MODEL="m")
     assert ended.code == 0
     assert "nothing is sent" in ended.err
-    assert memu("sync", example, "--quiet", MEMU_CHAT_MODEL="m").err == ""
+    assert memu("sync", example, "--quiet", MEMU_FOLD_MODEL="m").err == ""
+
+
+def test_p5_with_a_model_that_is_down_quotes_stand_in_and_the_exit_code_says_so(memu, example) -> None:
+    down = {"MEMU_CHAT_MODEL": "m", "MEMU_CHAT_BASE_URL": "http://127.0.0.1:9"}
+    ended = memu("sync", example, **down)
+    assert ended.code == 1
+    assert ended.out.startswith("extractor llm")
+    assert "quotes stand in" in ended.out
+    assert (example / ".memu" / "workspace-memory" / "MEMORY.md").read_text().count("](memory/") > 1
 
 
 def test_f53_works_with_an_empty_environment(example) -> None:

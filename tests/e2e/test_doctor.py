@@ -168,7 +168,7 @@ ROWS = {
         "PRAGMA foreign_keys = ON; DELETE FROM passage WHERE resource_id IS NOT NULL", "entries", "have no passage"
     ),
     "a page that rests on nothing": Damage(
-        "INSERT INTO recall_file SELECT scope_id, 'odd', 'memory', 'odd', 'Odd', '', '- x [^aaaaa]', 1,"
+        "INSERT INTO recall_file SELECT scope_id, 'odd', 'memory', 'odd', 'Odd', '', NULL, '- x [^aaaaa]', 1,"
         " created_at, updated_at FROM recall_file LIMIT 1",
         *("pages", "rests on no entry"),
         mended=False,
@@ -521,7 +521,7 @@ def test_status_for_monitors(memu, example) -> None:
     assert status["ok"] is True
     assert [tree["state"] for tree in status["trees"]] == ["current"]
     assert status["trees"][0]["published_at"]
-    kinds = ("calls", "texts", "prompt_tokens", "completion_tokens", "unanswered")
+    kinds = ("calls", "texts", "prompt_tokens", "completion_tokens", "unanswered", "cost")
     assert status["usage"] == dict.fromkeys(kinds, 0)
     shutil.rmtree(tree_of(example))
     [status] = memu("status", "--json", folder=example).document["workspaces"]
