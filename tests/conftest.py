@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from support.postgres import Server, started_server
 
 # How long an example takes says how busy the machine is, and nothing of memu.
 settings.register_profile("memu", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -16,6 +19,22 @@ for _name in [name for name in os.environ if name.startswith(("MEMU_", "OPENAI_"
     if not _name.startswith("MEMU_TEST_"):
         del os.environ[_name]
 os.environ["MEMU_CONFIG"] = ""
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A Postgres server with pgvector. A test that asks for it fails where there is none."""
+    with started_server() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres: Server) -> Iterator[str]:
+    """A database with memu's tables and no rows, the test's own until it ends. For its rows only: tables stay as
+    they are."""
+    url = postgres.lend()
+    yield url
+    postgres.take_back(url)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

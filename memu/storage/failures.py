@@ -17,7 +17,7 @@ _ADVICE = (
     ("locked", "another process has been writing to it for over a minute; end that process or try again"),
     ("unable to open", "it cannot be opened; check that its folder exists and that you may write there"),
     ("readonly database", "it is read-only: you may not write the file or its folder; or a reader tried to write"),
-    ("read-only transaction", "a reading transaction tried to write"),
+    ("read-only transaction", "a reader tried to write"),
     ("disk is full", "the disk is full; free some space and run again, nothing half-written was kept"),
     ("not a database", "the file is no SQLite database; name another store with --db"),
     ("malformed", "the file is damaged; restore a backup, or remove it and sync again"),

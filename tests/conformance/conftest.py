@@ -32,11 +32,8 @@ from memu.tokens import text_key
 
 T = TypeVar("T")
 
-# How each sort of store is made in a folder, given a file that holds the tables: making them takes a while.
-STORES: dict[str, Callable[[Path, Path], str]] = {
-    "sqlite-file": lambda folder, made: f"sqlite:///{shutil.copy(made, folder / 'memu.sqlite3')}",
-    "sqlite-memory": lambda folder, made: "sqlite://",
-}
+# Making tables takes a while: a file that holds them is copied, and so is a server's database.
+STORES = ("postgres", "sqlite-file", "sqlite-memory")
 
 
 class Clock:
@@ -175,9 +172,16 @@ def made_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(params=sorted(STORES))
+@pytest.fixture(params=STORES)
 def store_url(request: pytest.FixtureRequest, tmp_path: Path, made_store: Path) -> str:
-    return STORES[request.param](tmp_path, made_store)
+    match request.param:
+        case "postgres":
+            url: str = request.getfixturevalue("postgres_url")
+            return url
+        case "sqlite-file":
+            return f"sqlite:///{shutil.copy(made_store, tmp_path / 'memu.sqlite3')}"
+        case _:
+            return "sqlite://"
 
 
 @pytest.fixture
