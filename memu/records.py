@@ -678,8 +678,10 @@ class RetrieveResult:
 class Listing:
     """One thing fetched by reference: a page, a source or an entry, with its text and where it comes from.
 
+    text: in a list, a page's description and a source's caption instead.
     page: of an entry, the page that it stands on as ``track/name``, the first by name of several; None while it
         stands on none. notice: of a source, why the text is not that of its raw lines; None where it is.
+    state: of a source in a list, how far it has come.
     """
 
     reference: str
@@ -695,6 +697,7 @@ class Listing:
     page: str | None = None
     time: datetime | None = None
     notice: str | None = None
+    state: State | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return _plain(self)

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from memu.memorize.forget.errand import Forgetter
     from memu.memorize.states import SyncState
     from memu.providers.models import ChatModels
+    from memu.retrieve.listings import Lists
     from memu.retrieve.lookup import Lookup
 
 __all__ = ["MemoryService"]
@@ -307,18 +308,63 @@ class MemoryService:
         return await self._exporter().export(scope, await self._find_out(scope), force)
 
     async def get(self, reference: str, *, user: Mapping[str, Any] | None = None) -> Listing:
-        """A page (``memory/NAME``, ``skill/NAME``), a source (``PATH``, ``PATH#L10-L12``) or an entry by its id.
+        """A page (``memory/NAME``, ``skill/NAME``), a source (``PATH``, ``PATH#L10-L12``), or any thing by its id.
 
         Raises:
             NotFound: nothing of that name is in the scope.
         """
         return await self._lookup().get(self._scope(user), reference)
 
-    async def list_entries(
-        self, *, user: Mapping[str, Any] | None = None, after: str | None = None, limit: int | None = None
+    async def list_files(
+        self,
+        *,
+        user: Mapping[str, Any] | None = None,
+        tracks: Iterable[Track | str] | None = None,
+        after: str | None = None,
+        limit: int | None = None,
     ) -> tuple[Listing, ...]:
-        """The scope's shown entries in a stable order; ``after`` is the id of the last one already seen."""
-        return await self._lookup().list_entries(self._scope(user), after=after, limit=limit)
+        """The scope's pages with their descriptions, in the order of their ids.
+
+        Args:
+            tracks: of "memory" and "skill"; by default both.
+            after: the id of the last one already seen. limit: at most so many; by default all that follow.
+
+        Raises:
+            ConfigurationError: there is no such track, or ``limit`` is less than one.
+        """
+        return await self._lists().list_files(self._scope(user), tracks=tracks, after=after, limit=limit)
+
+    async def list_entries(
+        self,
+        *,
+        user: Mapping[str, Any] | None = None,
+        tracks: Iterable[Track | str] | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[Listing, ...]:
+        """The scope's shown entries in the order of their ids; takes and raises what ``list_files`` does."""
+        return await self._lists().list_entries(self._scope(user), tracks=tracks, after=after, limit=limit)
+
+    async def list_resources(
+        self,
+        *,
+        user: Mapping[str, Any] | None = None,
+        workspace: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[Listing, ...]:
+        """The scope's sources with their states, in the order of their ids.
+
+        Args:
+            workspace: of this one alone, by its name, root or id.
+            after, limit: as for ``list_files``.
+
+        Raises:
+            NotFound: the scope has no such workspace. ConfigurationError: ``limit`` is less than one.
+        """
+        scope = self._scope(user)
+        within = None if workspace is None else (await self._find_workspace(scope, workspace)).id
+        return await self._lists().list_resources(scope, workspace_id=within, after=after, limit=limit)
 
     async def status(self, *, user: Mapping[str, Any] | None = None) -> tuple[WorkspaceStatus, ...]:
         """How each workspace of the scope stands, told without opening a file."""
@@ -484,6 +530,11 @@ class MemoryService:
         from memu.retrieve.lookup import Lookup
 
         return Lookup(self._database, self._settings.max_file_bytes)
+
+    def _lists(self) -> Lists:
+        from memu.retrieve.listings import Lists
+
+        return Lists(self._database)
 
     def _doctor(self) -> Doctor:
         from memu.doctor.examination import Doctor

@@ -154,11 +154,38 @@ class MemoryService:
         """See :meth:`memu.MemoryService.get`."""
         return self._run(self._service.get(reference, user=user))
 
+    def list_files(
+        self,
+        *,
+        user: Mapping[str, Any] | None = None,
+        tracks: Iterable[Track | str] | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[Listing, ...]:
+        """See :meth:`memu.MemoryService.list_files`."""
+        return self._run(self._service.list_files(user=user, tracks=tracks, after=after, limit=limit))
+
     def list_entries(
-        self, *, user: Mapping[str, Any] | None = None, after: str | None = None, limit: int | None = None
+        self,
+        *,
+        user: Mapping[str, Any] | None = None,
+        tracks: Iterable[Track | str] | None = None,
+        after: str | None = None,
+        limit: int | None = None,
     ) -> tuple[Listing, ...]:
         """See :meth:`memu.MemoryService.list_entries`."""
-        return self._run(self._service.list_entries(user=user, after=after, limit=limit))
+        return self._run(self._service.list_entries(user=user, tracks=tracks, after=after, limit=limit))
+
+    def list_resources(
+        self,
+        *,
+        user: Mapping[str, Any] | None = None,
+        workspace: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[Listing, ...]:
+        """See :meth:`memu.MemoryService.list_resources`."""
+        return self._run(self._service.list_resources(user=user, workspace=workspace, after=after, limit=limit))
 
     def status(self, *, user: Mapping[str, Any] | None = None) -> tuple[WorkspaceStatus, ...]:
         """See :meth:`memu.MemoryService.status`."""

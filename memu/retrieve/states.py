@@ -13,7 +13,7 @@ from memu.retrieve.ranking import Candidate
 from memu.storage.owners import FoundPassage
 from memu.storage.search import EVERYTHING, SearchFilter
 
-__all__ = ["RetrieveState", "ask"]
+__all__ = ["RetrieveState", "ask", "choose"]
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -72,14 +72,19 @@ def ask(
     return RetrieveState(
         scopes=scopes,
         query=query,
-        layers=_chosen(Layer, "layers", layers),
-        tracks=_chosen(Track, "tracks", tracks),
+        layers=choose(Layer, "layers", layers),
+        tracks=choose(Track, "tracks", tracks),
         max_hits=max_hits,
         max_words=max_words,
     )
 
 
-def _chosen(kind: type[Choice], name: str, wanted: Iterable[Choice | str] | None) -> frozenset[Choice]:
+def choose(kind: type[Choice], name: str, wanted: Iterable[Choice | str] | None) -> frozenset[Choice]:
+    """The members that were asked for; all where none were.
+
+    Raises:
+        ConfigurationError: one is not among them.
+    """
     if wanted is None:
         return frozenset(kind)
     given = [wanted] if isinstance(wanted, str) else list(wanted)

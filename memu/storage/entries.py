@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func
 
-from memu.records import LineSpan, RecallEntry, Resource, Workspace
+from memu.records import LineSpan, RecallEntry, Resource, Track, Workspace
 from memu.storage.engine import by_code_point
 from memu.storage.ids import new_id
 from memu.storage.matching import match_in_order
@@ -134,10 +134,13 @@ class Entries(Group):
         found = self._gather(self._sourced().where(recall_entry.c.id == entry_id))
         return found[0] if found else None
 
-    def list_shown(self, *, after: str | None = None, limit: int = 100) -> tuple[PlacedEntry, ...]:
-        """At most ``limit`` shown entries of the scope in the order of their ids, those after the id ``after``."""
+    def list_shown(
+        self, tracks: Collection[Track] = frozenset(Track), *, after: str | None = None, limit: int = 100
+    ) -> tuple[PlacedEntry, ...]:
+        """At most ``limit`` shown entries of these tracks in the order of their ids, those after ``after``."""
         key = by_code_point(self._connection, recall_entry.c.id)
-        statement = self._sourced().where(recall_entry.c.shown).order_by(key).limit(limit)
+        wanted = recall_entry.c.shown & recall_entry.c.track.in_([track.value for track in tracks])
+        statement = self._sourced().where(wanted).order_by(key).limit(limit)
         return tuple(self._gather(statement if after is None else statement.where(key > after)))
 
     def set_shown(self, ids: Sequence[str], shown: bool) -> int:

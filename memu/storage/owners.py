@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memu.records import Passage, RecallEntry, Resource, Track
 from memu.storage.rows import ENTRY, PASSAGE, RESOURCE, to_entry, to_passage, to_resource
 from memu.storage.scoped import Scoped, chunks, linked
 from memu.storage.tables import passage, recall_entry, recall_file, recall_file_entry, resource
 
-__all__ = ["FoundPassage", "PageName", "find_owners"]
+__all__ = ["PAGE_NAME", "FoundPassage", "PageName", "find_owners", "to_page_name"]
+
+PAGE_NAME = tuple(recall_file.c[name] for name in ("id", "track", "folded_name", "name", "description"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,12 @@ class FoundPassage:
     resource: Resource | None = None
     entry: RecallEntry | None = None
     pages: tuple[PageName, ...] = ()
+
+
+def to_page_name(row: Sequence[Any]) -> PageName:
+    """The record of a row of the columns ``PAGE_NAME``."""
+    each, track, folded_name, name, description = row
+    return PageName(id=each, track=Track(track), folded_name=folded_name, name=name, description=description)
 
 
 def find_owners(scoped: Scoped, ids: Sequence[str]) -> dict[str, FoundPassage]:
@@ -78,25 +87,16 @@ def _resources(scoped: Scoped, ids: Sequence[str]) -> dict[str, Resource]:
 def _pages(scoped: Scoped, entry_ids: Sequence[str], file_ids: Sequence[str]) -> dict[str, list[PageName]]:
     """Owner (an entry's or a page's id) → pages, sorted."""
     page = recall_file.c
-    columns = (page.id, page.track, page.folded_name, page.name, page.description)
-    owned = scoped.select(page.id, *columns, of=recall_file).where(page.id.in_(file_ids))
+    owned = scoped.select(page.id, *PAGE_NAME, of=recall_file).where(page.id.in_(file_ids))
     rested = (
-        scoped.select(recall_file_entry.c.entry_id, *columns, of=recall_file)
+        scoped.select(recall_file_entry.c.entry_id, *PAGE_NAME, of=recall_file)
         .join(recall_file_entry, linked(recall_file_entry, "file_id", recall_file))
         .where(recall_file_entry.c.entry_id.in_(entry_ids))
     )
     found: dict[str, list[PageName]] = {}
     for statement in (owned, rested):
-        for owner, each, track, folded_name, name, description in scoped.connection.execute(statement):
-            found.setdefault(owner, []).append(
-                PageName(
-                    id=each,
-                    track=Track(track),
-                    folded_name=folded_name,
-                    name=name,
-                    description=description,
-                )
-            )
+        for owner, *row in scoped.connection.execute(statement):
+            found.setdefault(owner, []).append(to_page_name(row))
     for pages in found.values():
         pages.sort(key=lambda each: (each.track.value, each.folded_name))
     return found

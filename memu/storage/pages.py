@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, func
 
 from memu.names import choose_display_name, fold_name
 from memu.records import RecallFile, RecallFileEntry, Track
+from memu.storage.engine import by_code_point
 from memu.storage.ids import new_id
+from memu.storage.owners import PAGE_NAME, PageName, to_page_name
 from memu.storage.rows import PAGE, to_page
 from memu.storage.scoped import Group, chunks, linked
 from memu.storage.tables import recall_entry, recall_file, recall_file_entry, resource
@@ -64,6 +66,22 @@ class Pages(Group):
             statement = statement.where(recall_file.c.track == track.value)
         found = (to_page(row) for row in self._connection.execute(statement))
         return tuple(sorted(found, key=lambda page: (page.track.value, page.folded_name, page.id)))
+
+    def names(self, tracks: Collection[Track], *, after: str | None, limit: int) -> tuple[PageName, ...]:
+        """At most ``limit`` pages of these tracks in the order of their ids, those after the id ``after``."""
+        key = by_code_point(self._connection, recall_file.c.id)
+        wanted = recall_file.c.track.in_([track.value for track in tracks])
+        statement = self._scoped.select(*PAGE_NAME, of=recall_file).where(wanted).order_by(key).limit(limit)
+        rows = self._connection.execute(statement if after is None else statement.where(key > after))
+        return tuple(to_page_name(row) for row in rows)
+
+    def named(self, ids: Iterable[str]) -> dict[str, PageName]:
+        """Id → page without its content, for those of the ids that exist."""
+        found: dict[str, PageName] = {}
+        for piece in chunks(sorted(set(ids))):
+            statement = self._scoped.select(*PAGE_NAME, of=recall_file).where(recall_file.c.id.in_(piece))
+            found.update((row[0], to_page_name(row)) for row in self._connection.execute(statement))
+        return found
 
     def counts(self) -> Mapping[Track, int]:
         """How many pages each track has; a track without any is left out."""

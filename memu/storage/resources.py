@@ -177,13 +177,17 @@ class Resources(Group):
             found.update((row[0], to_resource(row)) for row in rows)
         return found
 
-    def list(self, *, after: str | None = None, limit: int = 100) -> tuple[Resource, ...]:
-        """At most ``limit`` sources of the scope in the order of their ids, those after the id ``after``."""
-        statement = self._scoped.select(*RESOURCE, of=resource).order_by(
-            by_code_point(self._connection, resource.c.id)
-        )
+    def list(
+        self, workspace_id: str | None = None, *, after: str | None = None, limit: int = 100
+    ) -> tuple[Resource, ...]:
+        """At most ``limit`` sources of the scope, or of one workspace, in the order of their ids, those after the
+        id ``after``."""
+        key = by_code_point(self._connection, resource.c.id)
+        statement = self._scoped.select(*RESOURCE, of=resource).order_by(key)
+        if workspace_id is not None:
+            statement = statement.where(resource.c.workspace_id == workspace_id)
         if after is not None:
-            statement = statement.where(by_code_point(self._connection, resource.c.id) > after)
+            statement = statement.where(key > after)
         return tuple(to_resource(row) for row in self._connection.execute(statement.limit(limit)))
 
     def _insert(self, wanted: Resource) -> Resource:
