@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,8 @@ from memu.storage.vectors import quantise
 __all__ = ["CountMissing", "EmbedPassages", "passage_text"]
 
 _BATCH = 256
+# No smaller than what one call takes: calls are what endpoints are paid and limited by.
+_SHARE = 64
 
 
 def passage_text(passage: Passage) -> str:
@@ -26,7 +29,10 @@ def passage_text(passage: Passage) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EmbedPassages:
-    """Encode what no vector stands for yet, batch after batch; an encoder that fails leaves the rest for later."""
+    """Encode what no vector stands for yet, batch after batch; an encoder that fails leaves the rest for later.
+
+    Each call's rows are stored when they come, so that a kill loses only the calls in flight.
+    """
 
     database: Database
     encoder: Encoder | None
@@ -34,22 +40,30 @@ class EmbedPassages:
     async def __call__(self, state: EmbedState) -> EmbedState:
         if self.encoder is None:
             return state
-        encoder, meter, after = self.encoder, state.meter, None
+        encoder, after = self.encoder, None
         encoder_id = await self._find(encoder)
-        while batch := await self._load(state, encoder_id, after):
-            try:
-                encoded = await _encode(encoder, batch, meter)
-            except ProviderError as error:
-                return replace(state, degraded=str(error))
-            done = batch[: len(encoded.rows)]
-            try:
-                await self._store(state, encoder, done, encoded)
-            except EncoderMismatch as error:
-                # Known only by its reply: a model that changed behind its name.
-                return replace(state, degraded=str(error))
-            after = done[-1].id
+        window = max(_BATCH, _SHARE * encoder.calls_at_once)
+        size = window // encoder.calls_at_once
+        while batch := await self._load(state, encoder_id, after, window):
+            shares = [batch[at : at + size] for at in range(0, len(batch), size)]
+            ended = await asyncio.gather(
+                *(self._encode_all(state, encoder, share) for share in shares), return_exceptions=True
+            )
+            for error in ended:
+                # A mismatch is known only by its reply: a model that changed behind its name.
+                if isinstance(error, (ProviderError, EncoderMismatch)):
+                    return replace(state, degraded=str(error))
+                if error is not None:
+                    raise error
+            after = batch[-1].id
             encoder_id = encoder_id or await self._find(encoder)
         return state
+
+    async def _encode_all(self, state: EmbedState, encoder: Encoder, passages: Sequence[Passage]) -> None:
+        while passages:
+            encoded = await _encode(encoder, passages, state.meter)
+            await self._store(state, encoder, passages[: len(encoded.rows)], encoded)
+            passages = passages[len(encoded.rows) :]
 
     async def _store(
         self, state: EmbedState, encoder: Encoder, passages: Sequence[Passage], encoded: Encoded
@@ -72,11 +86,13 @@ class EmbedPassages:
 
         return await self.database.read(work)
 
-    async def _load(self, state: EmbedState, encoder_id: str, after: str | None) -> tuple[Passage, ...]:
+    async def _load(
+        self, state: EmbedState, encoder_id: str, after: str | None, limit: int
+    ) -> tuple[Passage, ...]:
         languages = self.encoder.identity.languages if self.encoder else frozenset[str]()
         return await self.database.read(
             lambda session: session.within(state.scope).passages.without_vector(
-                encoder_id, limit=_BATCH, after=after, languages=languages
+                encoder_id, limit=limit, after=after, languages=languages
             )
         )
 

@@ -15,9 +15,14 @@ __all__ = ["choose_encoder"]
 
 
 def choose_encoder(
-    setting: str, endpoint: Endpoint | None = None, prices: Mapping[str, Price] | None = None
+    setting: str,
+    endpoint: Endpoint | None = None,
+    prices: Mapping[str, Price] | None = None,
+    *,
+    calls_at_once: int = 4,
 ) -> Encoder | None:
-    """The encoder that ``setting`` names; nothing is loaded or asked yet. ``prices`` are by the model's name.
+    """The encoder that ``setting`` names; nothing is loaded or asked yet. ``prices`` are by the model's name;
+    ``calls_at_once`` is for an endpoint.
 
     ``auto``: the endpoint if there is one, else the embedded one where ``memu[local]`` is installed, else None.
     ``none``: None. Anything else is the path of an ONNX file with its ``tokenizer.json`` beside it.
@@ -32,7 +37,8 @@ def choose_encoder(
         from memu.providers.embeddings import HttpEncoder
         from memu.providers.transport import Transport
 
-        return HttpEncoder(Transport(endpoint), price=(prices or {}).get(endpoint.model))
+        price = (prices or {}).get(endpoint.model)
+        return HttpEncoder(Transport(endpoint), price=price, calls_at_once=calls_at_once)
     if setting == "auto":
         return EmbeddedEncoder() if is_installed() else None
     model = Path(setting).expanduser()

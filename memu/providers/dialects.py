@@ -27,6 +27,7 @@ class Dialect:
     max_tokens: the parameter that bounds a reply; default_max_tokens is sent where the server demands one.
     json_schema: whether a reply can be held to a JSON schema.
     embeddings_path: None where the server has no embeddings. batch: texts that one call takes at most.
+    packed_vectors: whether vectors may be asked for as base64, as OpenAI's own client does.
     """
 
     hosts: tuple[str, ...] = ()
@@ -40,6 +41,7 @@ class Dialect:
     default_max_tokens: int | None = None
     json_schema: bool = True
     batch: int = 64
+    packed_vectors: bool = True
 
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
@@ -50,7 +52,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         "deepseek": Dialect(hosts=("api.deepseek.com",), embeddings_path=None, json_schema=False),
         "moonshot": Dialect(hosts=("api.moonshot.ai", "api.moonshot.cn"), embeddings_path=None, json_schema=False),
         "xai": Dialect(hosts=("api.x.ai",)),
-        "gemini": Dialect(hosts=("generativelanguage.googleapis.com",)),
+        "gemini": Dialect(hosts=("generativelanguage.googleapis.com",), packed_vectors=False),
         "vllm": Dialect(),
         "llama.cpp": Dialect(),
         "lmstudio": Dialect(),

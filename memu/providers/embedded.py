@@ -130,6 +130,11 @@ class EmbeddedEncoder:
         """
         return await self._encode([self._model.passage_prefix + text for text in texts])
 
+    @property
+    def calls_at_once(self) -> int:
+        """One: it has a session for each core itself."""
+        return 1
+
     async def encode_some(self, texts: Sequence[str]) -> Encoded:
         """The rows of all texts. Raises as ``encode`` does."""
         return Encoded(rows=await self.encode(texts), usage=Usage(calls=1, texts=len(texts)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
+import struct
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +33,7 @@ class HttpEncoder:
 
     Args:
         patience: the bounds of a call that encodes passages. query_patience: of one that encodes a question.
-        price: of the model, for the cost of its calls.
+        price: of the model, for the cost of its calls. calls_at_once: how many are made at the same time.
 
     Raises:
         ConfigurationError: the server has no embeddings.
@@ -43,6 +46,7 @@ class HttpEncoder:
         patience: Patience | None = None,
         query_patience: Patience = QUICK,
         price: Price | None = None,
+        calls_at_once: int = 4,
     ) -> None:
         path = transport.dialect.embeddings_path
         if path is None:
@@ -60,12 +64,19 @@ class HttpEncoder:
         self._dimension = self._wanted or 0
         self._size = _BatchSize(transport.dialect.batch)
         self._answered = False
+        self._packed = transport.dialect.packed_vectors
+        self._calls_at_once = calls_at_once
 
     @property
     def identity(self) -> EncoderIdentity:
         """Known before any call, but for the dimension, which is 0 until it is set or the first reply tells it."""
         fingerprint = hashlib.sha256(self._name.encode("utf-8", errors="replace")).hexdigest()[:32]
         return EncoderIdentity(name=self._name, dimension=self._dimension, fingerprint=fingerprint)
+
+    @property
+    def calls_at_once(self) -> int:
+        """Each waits for the server, not for this machine."""
+        return self._calls_at_once
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit row for each text, in order, shape (len(texts), dimension). Longer texts than 8,000 characters
@@ -96,9 +107,13 @@ class HttpEncoder:
             try:
                 encoded = await self._ask(batch, self._patience)
             except RequestRefused as refusal:
-                if len(batch) == 1:
+                if self._packed and not self._answered:
+                    # It may be the form asked for that this server does not know.
+                    self._packed = False
+                elif len(batch) == 1:
                     return await self._pass_over(refusal)
-                self._size.refused(len(batch))
+                else:
+                    self._size.refused(len(batch))
             else:
                 self._size.answered(len(batch))
                 return encoded
@@ -121,6 +136,9 @@ class HttpEncoder:
         body: dict[str, Any] = {"model": self._transport.endpoint.model, "input": list(batch)}
         if self._wanted is not None:
             body["dimensions"] = self._wanted
+        if self._packed:
+            # A quarter of the bytes, and no digits to print and to read.
+            body["encoding_format"] = "base64"
         reply = await self._transport.post(self._path, body, patience=patience)
         try:
             rows = _read_rows(reply, len(batch), self._dimension)
@@ -232,10 +250,18 @@ def _in_order(data: object, count: int) -> list[list[Any]]:
         if sorted(place for place in places if isinstance(place, int)) != list(range(count)):
             raise ValueError("vectors whose order cannot be told")
         data = sorted(data, key=lambda each: int(each["index"]))
-    vectors = [each.get("embedding") for each in data]
-    if not all(isinstance(vector, list) for vector in vectors):
-        raise ValueError("something that is no list of vectors")
-    return vectors
+    return [_unpack(each.get("embedding")) for each in data]
+
+
+def _unpack(vector: object) -> list[Any]:
+    """The components of a vector: a list of them, or base64 of float32, little end first."""
+    if isinstance(vector, list):
+        return vector
+    try:
+        packed = base64.b64decode(vector, validate=True)  # type: ignore[arg-type]
+        return [component for (component,) in struct.iter_unpack("<f", packed)]
+    except (TypeError, binascii.Error, struct.error):
+        raise ValueError("something that is no list of vectors") from None
 
 
 def _count_tokens(reply: Mapping[str, Any]) -> int:

@@ -62,6 +62,11 @@ class HashingEncoder:
         rows = [self._vector(text) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(rows), self.identity.dimension)
 
+    @property
+    def calls_at_once(self) -> int:
+        """One: it works in the calling thread."""
+        return 1
+
     async def encode_some(self, texts: Sequence[str]) -> Encoded:
         """The rows of all texts."""
         return Encoded(rows=await self.encode(texts), usage=Usage(calls=1, texts=len(texts)))

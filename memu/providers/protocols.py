@@ -34,6 +34,10 @@ class Encoder(Protocol):
         """Name, dimension, fingerprint and languages. The dimension is 0 until the first reply where only that
         tells it."""
 
+    @property
+    def calls_at_once(self) -> int:
+        """How many calls it may be asked to answer at the same time: 1 where it uses all of the machine itself."""
+
     async def encode_some(self, texts: Sequence[str]) -> Encoded:
         """The rows of as many of the first texts as one call takes, at least one; so that each call's rows can be
         stored before the next is made.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -223,13 +224,59 @@ async def test_large_numbers_do_not_overflow(server: ScriptedServer, connect: Co
 
 async def test_f38_dimensions_are_sent_only_when_set(server: ScriptedServer, connect: Connect) -> None:
     await connect().encode(["a lamp"])
-    assert set(server.asked[0].body) == {"model", "input"}
+    assert set(server.asked[0].body) == {"model", "input", "encoding_format"}
     asking = connect(dimensions=16)
     assert asking.identity.dimension == 16
     await asking.encode(["a lamp"])
     assert server.asked[1].body["dimensions"] == 16
     with pytest.raises(ProviderError, match="16 components, not 8"):
         await connect(dimensions=8).encode(["a lamp"])
+
+
+async def test_f38_a_server_that_knows_no_packed_vectors_is_asked_for_plain_ones(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    def plain_only(handler: Handler, asked: Asked, ended: threading.Event) -> None:
+        act = answer(400, {"error": "unknown field"}) if "encoding_format" in asked.body else embed
+        act(handler, asked, ended)
+
+    server.usual = plain_only
+    encoder = connect()
+    assert np.allclose(await encoder.encode(TEXTS), await HashingEncoder(16).encode(TEXTS), atol=1e-6)
+    assert ["encoding_format" in each.body for each in server.asked] == [True, False]
+
+
+@pytest.mark.parametrize("sent", ["AAA", "not base64", "AAAAAA==", ""])
+async def test_f33_packed_vectors_that_are_none_are_refused(
+    server: ScriptedServer, connect: Connect, sent: str
+) -> None:
+    server.usual = altered(lambda data: [each.update(embedding=sent) for each in data] and None)
+    with pytest.raises(ProviderError):
+        await connect().encode(["x"])
+
+
+async def test_calls_are_made_at_once_and_no_text_is_asked_twice(
+    server: ScriptedServer, connect: Connect, tmp_path: Path
+) -> None:
+    bench = Bench(tmp_path)
+    bench.write({"many.md": "".join(f"# Part {at}\n\nThe lamp {at} is in room {at}.\n\n" for at in range(300))})
+    meeting = threading.Barrier(3, timeout=10)
+
+    def together(handler: Handler, asked: Asked, ended: threading.Event) -> None:
+        # Three calls meet here, or none is answered.
+        meeting.wait()
+        embed(handler, asked, ended)
+
+    encoder = connect()
+    await encoder.encode(["the size is known"])
+    server.asked.clear()
+    for _ in range(3):
+        server.then(together)
+    async with bench.open(encoder=encoder) as memu:
+        report = await memu.memorize_workspace(bench.work)
+    assert report.vectors_missing == 0
+    asked = [text for each in server.asked for text in each.body["input"]]
+    assert len(asked) == report.usage.texts
 
 
 async def test_usage_is_what_the_server_says(server: ScriptedServer, connect: Connect) -> None:

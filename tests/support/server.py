@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import socket
 import struct
@@ -97,8 +98,13 @@ def trickle(handler: Handler, asked: Asked, ended: threading.Event) -> None:
 
 
 def embed(handler: Handler, asked: Asked, ended: threading.Event) -> None:
-    """Answer as a good embedding server does."""
-    _send(handler, 200, json.dumps(embedding_reply(asked.body["input"])).encode(), {})
+    """Answer as a good embedding server does, with packed vectors where they are asked for."""
+    reply = embedding_reply(asked.body["input"])
+    if asked.body.get("encoding_format") == "base64":
+        for each in reply["data"]:
+            packed = struct.pack(f"<{len(each['embedding'])}f", *each["embedding"])
+            each["embedding"] = base64.b64encode(packed).decode()
+    _send(handler, 200, json.dumps(reply).encode(), {})
 
 
 def embedding_reply(texts: list[str], dimension: int = 16) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import lru_cache
 
 from memu.ingest.document import Document
 from memu.memorize.candidate import Extraction
@@ -19,6 +20,7 @@ UNTRUSTED = "untrusted"
 """The label of what a source says that anybody may have written."""
 
 
+@lru_cache(maxsize=4096)
 def instructs_model(text: str) -> bool:
     """Whether ``text`` reads as an instruction to the model that reads it ("ignore your instructions …")."""
     return load_phrases("injections").are_in(text)

@@ -37,6 +37,7 @@ _ACTIVE_TEXT = (
 _ACTIVE = re.compile(_ACTIVE_TEXT)
 # Within a word an underscore is never emphasis.
 _ACTIVE_IN_LABEL = re.compile(rf"{_ACTIVE_TEXT}|[*~]|(?<![^\W_])_|_(?![^\W_])")
+_ESCAPED = re.compile(rf"\\([{re.escape(_PUNCTUATION)}])")
 _MARK = re.compile(MARK_PATTERN)
 
 
@@ -77,15 +78,16 @@ def unescape(text: str) -> str:
     >>> unescape(escape("[^abcde] `a\\\\*` b\\\\_c")) == "[^abcde] `a\\\\*` b_c"
     True
     """
-    return "".join(
-        piece if is_code else re.sub(rf"\\([{re.escape(_PUNCTUATION)}])", r"\1", piece)
-        for piece, is_code in _split_code(text)
-    )
+    if "\\" not in text:
+        return text
+    return "".join(piece if is_code else _ESCAPED.sub(r"\1", piece) for piece, is_code in _split_code(text))
 
 
 def find_marks(text: str) -> tuple[FoundMark, ...]:
     """The footnote marks in inline Markdown; what stands in code or behind a backslash is none."""
     found: list[FoundMark] = []
+    if "[^" not in text:
+        return ()
     offset = 0
     for piece, is_code in _split_code(text):
         if not is_code:
@@ -97,6 +99,10 @@ def find_marks(text: str) -> tuple[FoundMark, ...]:
 
 def _split_code(text: str) -> Iterator[tuple[str, bool]]:
     """Pieces of ``text`` in order, each a code span or not: a run of backticks closes with one as long."""
+    if "`" not in text:
+        if text:
+            yield text, False
+        return
     runs: dict[int, list[int]] = defaultdict(list)
     for match in _TICKS.finditer(text):
         runs[len(match.group())].append(match.start())

@@ -57,6 +57,10 @@ class Node:
 
 def read_outline(lines: Sequence[str]) -> tuple[Node, ...]:
     """The outermost blocks of a page, in order; items of one list stand side by side."""
+    if len(lines) == 1 and lines[0][:1].isalpha():
+        # No block but a paragraph begins with a letter: most of what a model writes needs no parser.
+        marks = tuple(dict.fromkeys(found.mark for found in find_marks(lines[0])))
+        return (Node(kind=NodeKind.PARAGRAPH, start=0, end=1, marks=marks),)
     tree = SyntaxTreeNode(_parser().parse("\n".join(lines)))
     return _read_container(tree.children, lines)
 

@@ -16,7 +16,7 @@ from memu.memorize.fold.patch import PageDraft
 from memu.memorize.fold.patch_reading import heading_of, heading_terms, is_backed
 from memu.memorize.fold.patch_sheet import Block
 from memu.memorize.fold.patch_words import evidence_of, own_block, plain_text, quotes, terms_of
-from memu.memorize.llm.grounding import overlap, ungrounded
+from memu.memorize.llm.grounding import is_quoted, overlap, ungrounded
 from memu.memorize.sentences import count_words
 
 __all__ = ["Refused", "check_words", "find_dropped", "find_left_out", "read_heading", "read_text", "shape_like"]
@@ -84,7 +84,7 @@ def check_words(text: str, cited: Sequence[PageEntry], *, name: str, told: froze
     targets = [match[1] or match[2].rstrip(".,;:!?") for match in _TARGET.finditer(text)]
     if strange := tuple(target for target in targets if target not in joined):
         raise Refused(f"the link {_list(strange)} stands in nothing that it cites")
-    if borrowed := (terms_of(text) - terms_of(joined)) & told:
+    if not is_quoted(text, joined) and (borrowed := (terms_of(text) - terms_of(joined)) & told):
         raise Refused(
             f"{_list(sorted(borrowed))} is said by entries that it does not cite; cite them, or leave it out"
         )

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 
 from memu.errors import ReplyError
 from memu.ingest.document import BlockKind, Document
@@ -200,12 +200,16 @@ def _require_trust(item: Item, text: str, cited: Sequence[Line], plain: str, tra
 
 def _require_own_words(text: str, chunk: Chunk, sources: Sequence[str], *, fence: bool) -> None:
     key = text_key(text)
-    said = text_key("\n".join(sources))
+    said = _key_of("\n".join(sources))
     asked = _instructions_key()
     if key not in said and (key in asked or any(run in asked and run not in said for run in _runs(key))):
         raise _Dropped("copied_prompt", "that is from the instructions")
-    if not fence and len(key) > _COPY_CHARS and key in text_key(chunk.plain):
+    if not fence and len(key) > _COPY_CHARS and key in _key_of(chunk.plain):
         raise _Dropped("copied_source", "say it in fewer words")
+
+
+# The items of one reply rest on few spans of lines.
+_key_of = lru_cache(maxsize=64)(text_key)
 
 
 @cache

@@ -23,6 +23,7 @@ _DAYS = rf"(?:{_DAY}\.?\s*(?:[-–/]|to|bis|al?|and|und|y)\s*)?{_DAY}"
 _YEAR = r"(?:,?\s*(?:of\s+|del?\s+)?((?:19|20)\d\d))?"
 _NUMBER = re.compile(r"(?<![A-Za-z_\u00c0-\u024f\d])(?<!\d[.,:'’])\d+(?:[.,:'’\u00a0\u202f]\d+)*")
 _ANY_NUMBER = re.compile(r"\d+(?:[.,:'’\u00a0\u202f]\d+)*")
+_DIGIT = re.compile(r"\d")
 _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?")
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+")
 _WIDE_NUMBER = re.compile(
@@ -117,6 +118,8 @@ def _holds(known: Figures, day: Day) -> bool:
 
 def _find_dates(text: str) -> Iterator[_Mention]:
     """Dates in figures and with months' names, none inside another."""
+    if not _DIGIT.search(text):
+        return
     taken: list[tuple[int, int]] = []
     for mention in sorted((*_numeric_dates(text), *_named_dates(text)), key=lambda each: each.start - each.end):
         if mention.readings and all(mention.end <= start or mention.start >= end for start, end in taken):
@@ -141,6 +144,9 @@ def _numeric_dates(text: str) -> Iterator[_Mention]:
 
 def _named_dates(text: str) -> Iterator[_Mention]:
     month_of = _calendar()["months"]
+    # The patterns try every month at every word; few texts name one.
+    if month_of.keys().isdisjoint(word.casefold() for word in _WORD.findall(text)):
+        return
     before, after, alone = _patterns()
     for pattern, name, numbers in ((before, 1, (2, 3)), (after, 3, (1, 2))):
         for match in pattern.finditer(text):

@@ -15,7 +15,7 @@ from memu.memorize.llm.figures import Figures, read_figures, strange_figures
 from memu.memorize.llm.namings import Wording, fold, read_wording, strange_names
 from memu.tokens import index_terms
 
-__all__ = ["overlap", "ungrounded"]
+__all__ = ["is_quoted", "overlap", "ungrounded"]
 
 _REDACTED = re.compile(r"\[redacted:[a-z0-9-]{1,32}\]")
 _QUOTES = re.compile(
@@ -23,6 +23,9 @@ _QUOTES = re.compile(
     r"|『([^』\n]{1,400})』|《([^》\n]{1,400})》|`([^`\n]{1,400})`|(?<!\w)'([^'\n]{3,400})'(?!\w)|‘([^’\n]{3,400})’"
 )
 _EDGE = " \t.,;:!?。，！？…"
+# What stands around words that are whole: neither a part of a number nor of a name begins or ends there.
+_BEFORE = re.compile(r"(?:\A|[\s\"'(\[“„«*`。，；！？])\Z")
+_AFTER = re.compile(r"[.,;:!?)\]\"'”»*`]*(?:\s|\Z|[。，；！？])")
 _MARKUP = re.compile(r"[*`\"“”„«»]")
 
 
@@ -39,6 +42,8 @@ def ungrounded(text: str, sources: Sequence[str]) -> tuple[str, ...]:
     """
     plain = _REDACTED.sub(" ", text)
     joined = "\n".join(_REDACTED.sub(" ", source) for source in sources)
+    if is_quoted(plain, joined):
+        return ()
     wording, figures = _read(joined)
     strange: list[str] = []
     for match in _QUOTES.finditer(plain):
@@ -50,8 +55,25 @@ def ungrounded(text: str, sources: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(strange))
 
 
+def is_quoted(text: str, source: str) -> bool:
+    """Whether a text stands in a source word for word and by itself, but for case, white space and its last point.
+
+    >>> is_quoted("Deploys are on Tuesday.", "note: deploys  are on Tuesday"), is_quoted("costs 5", "costs 5.20")
+    (True, False)
+    """
+    wanted, known = fold(text).strip(_EDGE), _fold_source(source)
+    at = known.find(wanted) if wanted else -1
+    while at >= 0:
+        if _BEFORE.search(known[max(0, at - 1) : at]) and _AFTER.match(known, at + len(wanted)):
+            return True
+        at = known.find(wanted, at + 1)
+    return False
+
+
 def overlap(text: str, sources: Sequence[str]) -> float:
     """The share of ``text``'s terms (stems or pairs of characters, no stop words) that a source holds."""
+    if is_quoted(text, "\n".join(sources)):
+        return 1.0
     grammar = frozenset().union(*map(stop_words, ("en", "de", "es", "zh")))
     terms = {term for term in index_terms(text) if term not in grammar}
     return len(terms & _terms_of(tuple(sources))) / len(terms) if terms else 1.0
@@ -61,6 +83,11 @@ def overlap(text: str, sources: Sequence[str]) -> float:
 @lru_cache(maxsize=64)
 def _read(source: str) -> tuple[Wording, Figures]:
     return read_wording(source), read_figures(source)
+
+
+@lru_cache(maxsize=64)
+def _fold_source(source: str) -> str:
+    return fold(source)
 
 
 @lru_cache(maxsize=64)
