@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -55,6 +56,8 @@ __all__ = [
 
 ScopeValue = str | int | bool
 """What a scope field may hold."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class State(StrEnum):
@@ -132,7 +135,8 @@ class Scope:
         """The scope of these field values.
 
         Raises:
-            ScopeError: a value is None ("everyone" is never meant by leaving a value open) or no str, int or bool.
+            ScopeError: a value is None ("everyone" is never meant by leaving a value open), no str, int or bool,
+                or holds what no database keeps.
         """
         values = dict(fields or {})
         for name, value in values.items():
@@ -142,6 +146,8 @@ class Scope:
                 )
             if not isinstance(value, str | int | bool):
                 raise ScopeError(f"Scope field {name!r} is a {type(value).__name__}; give a str, int or bool.")
+            if isinstance(value, str) and _UNSTORABLE.search(value):
+                raise ScopeError(f"Scope field {name!r} holds a NUL or half a character, which cannot be stored.")
         return cls(json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
 
     @property

@@ -43,9 +43,10 @@ from memu.records import (
     Workspace,
     WorkspaceStatus,
 )
-from memu.settings import STORE_FOLDER, Settings, WorkspaceScope, conditions_of, scope_of
+from memu.settings import STORE_FOLDER, Settings, WorkspaceScope, check_scope_model, conditions_of, fit, scope_of
 from memu.storage.database import Database
 from memu.storage.engine import store_path as database_path
+from memu.storage.session import Session
 from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
 
 if TYPE_CHECKING:
@@ -130,13 +131,15 @@ class MemoryService:
                 ``{"memorize": lambda w: w.replacing("extract", my_step)}``.
             interceptors: told of every step of every workflow, outermost first.
             runner: carries states through workflows; by default in this task.
-            scope_model: the pydantic model whose fields name a scope; by default ``user_id`` and ``agent_id``.
+            scope_model: the pydantic model whose fields name a scope; by default ``user_id`` and ``agent_id``. Its
+                fields are texts, whole numbers and booleans, required or None unless given.
             settings: settings already loaded; by default read from the environment and the user's config file.
 
         Raises:
-            ConfigurationError: a setting or a workflow change does not fit.
+            ConfigurationError: a setting, a workflow change or the scope model does not fit.
             StoreError: the store cannot be opened.
         """
+        scope = check_scope_model(scope_model or WorkspaceScope)
         settings = settings or Settings.load()
         url = db or settings.db or default_store(Path(folder) if folder is not None else None)
         chosen = settings.encoder if encoder == "auto" else encoder
@@ -147,12 +150,16 @@ class MemoryService:
         asked = choose_chat_models(models, settings, database)
         return cls(
             database=database,
-            encoder=choose_encoder(chosen, settings.embed_endpoint()) if isinstance(chosen, str) else chosen,
+            encoder=choose_encoder(
+                chosen, settings.embed_endpoint(), settings.prices, calls_at_once=settings.concurrency
+            )
+            if isinstance(chosen, str)
+            else chosen,
             extractor=extractor or choose_extractor(asked, settings),
             models=asked,
             settings=settings,
             out=Path(place) if place is not None else None,
-            scope_model=scope_model or WorkspaceScope,
+            scope_model=scope,
             runner=runner or LocalRunner(),
             interceptors=interceptors,
             changes=workflows or {},
@@ -607,7 +614,9 @@ class MemoryService:
 
     def _scope(self, user: Mapping[str, Any] | None) -> Scope:
         self._require_open()
-        scope = scope_of(self._scope_model, user)
+        return self._keep_local(scope_of(self._scope_model, user))
+
+    def _keep_local(self, scope: Scope) -> Scope:
         if self._settings.local_only_scopes and self._settings.is_local_only(scope, self._scope_model):
             require_local(self._settings.endpoints())
         return scope
@@ -616,7 +625,11 @@ class MemoryService:
         self._require_open()
         conditions = conditions_of(self._scope_model, where)
         if across:
-            return await self._database.read(lambda session: session.matching(conditions))
+
+            def work(session: Session) -> tuple[Scope, ...]:
+                return session.matching(fit(self._scope_model, conditions, session.scopes()))
+
+            return tuple(map(self._keep_local, await self._database.read(work)))
         choices = itertools.product(*conditions.values())
         return tuple(self._scope(dict(zip(conditions, values, strict=True))) for values in choices)
 

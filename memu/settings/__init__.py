@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from memu.providers.endpoint import Endpoint
 from memu.settings.places import STORE_FOLDER, locate_store, store_path
-from memu.settings.scopes import WorkspaceScope, conditions_of, scope_of
+from memu.settings.scope_models import check_scope_model
+from memu.settings.scopes import WorkspaceScope, conditions_of, fit, scope_of
 from memu.settings.values import Settings, config_file
 
 __all__ = [
@@ -17,8 +18,10 @@ __all__ = [
     "Endpoint",
     "Settings",
     "WorkspaceScope",
+    "check_scope_model",
     "conditions_of",
     "config_file",
+    "fit",
     "locate_store",
     "scope_of",
     "store_path",

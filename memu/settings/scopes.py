@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,7 +11,7 @@ from memu.errors import ScopeError
 from memu.records import Scope, ScopeValue
 from memu.settings.faults import name_place
 
-__all__ = ["WorkspaceScope", "conditions_of", "scope_of"]
+__all__ = ["WorkspaceScope", "conditions_of", "fit", "scope_of"]
 
 _ANY_OF = "__in"
 
@@ -33,42 +33,87 @@ def scope_of(model: type[BaseModel], fields: Mapping[str, Any] | None = None) ->
         ScopeError: a field is unknown, its value does not fit, or it is None.
     """
     given = dict(fields or {})
-    known = ", ".join(model.model_fields) or "none"
     for name, value in given.items():
-        if name not in model.model_fields:
-            raise ScopeError(f"Unknown scope field {name!r}; known fields: {known}.")
+        _check_name(model, name)
         if value is None:
             raise ScopeError(f"Scope field {name!r} is None; leave the field out to mean the scope without it.")
     try:
         checked = model.model_validate(given)
     except ValidationError as error:
-        problems = "; ".join(f"{name_place(item)}: {item['msg']}" for item in error.errors())
-        raise ScopeError(f"The scope does not fit: {problems}.") from None
-    return Scope.of(checked.model_dump(mode="json", include=set(given)))
+        raise ScopeError(_explain(error.errors())) from None
+    return Scope.of(_told(checked, given))
 
 
-def conditions_of(
-    model: type[BaseModel], where: Mapping[str, Any] | None = None
-) -> dict[str, tuple[ScopeValue, ...]]:
-    """Field → the values that match it: one for ``field``, several for ``field__in``. ``where`` is not changed.
+def conditions_of(model: type[BaseModel], where: Mapping[str, Any] | None = None) -> dict[str, tuple[Any, ...]]:
+    """Field → the values that match it, as they were given: one for ``field``, several for ``field__in``.
+
+    ``where`` is not changed.
 
     Raises:
-        ScopeError: a field is unknown or given twice, a value does not fit or is None, a list is empty.
+        ScopeError: a field is unknown or given twice, a value is None, a list is empty or none.
     """
-    conditions: dict[str, tuple[ScopeValue, ...]] = {}
+    conditions: dict[str, tuple[Any, ...]] = {}
     for key, value in (where or {}).items():
-        name = key.removesuffix(_ANY_OF)
+        several = isinstance(key, str) and key.endswith(_ANY_OF) and key not in model.model_fields
+        name = key.removesuffix(_ANY_OF) if several else key
+        _check_name(model, name)
         if name in conditions:
             raise ScopeError(f"Scope field {name!r} is given twice.")
-        several = key.endswith(_ANY_OF) and key not in model.model_fields
-        if several and (isinstance(value, str) or not isinstance(value, Collection) or not value):
+        if several and (isinstance(value, str | bytes) or not isinstance(value, Collection) or not value):
             raise ScopeError(f"{key!r} takes a list of at least one value.")
         values = tuple(value) if several else (value,)
-        conditions[name] = tuple(_check_value(model, name, each) for each in values)
+        if None in values:
+            raise ScopeError(f"{key!r} holds None; leave it out to mean every scope, or name the values.")
+        conditions[name] = values
     return conditions
 
 
-def _check_value(model: type[BaseModel], name: str, value: Any) -> ScopeValue:
+def fit(
+    model: type[BaseModel], conditions: Mapping[str, Collection[Any]], known: Iterable[Scope]
+) -> dict[str, tuple[ScopeValue, ...]]:
+    """The same conditions with each value as the scope ``model`` stores it, to be compared with stored scopes.
+
+    What a value comes to may depend on the model's validators, which check whole scopes: where they refuse it
+    alone it is tried in the place of the value that a ``known`` scope has. What no scope takes matches nothing.
+
+    Raises:
+        ScopeError: a value does not fit its field.
+    """
+    standing = [scope.fields for scope in known]
+    return {
+        name: tuple(found for value in values if (found := _fitted(model, name, value, standing)) is not None)
+        for name, values in conditions.items()
+    }
+
+
+def _fitted(
+    model: type[BaseModel], name: str, value: Any, standing: Iterable[Mapping[str, ScopeValue]]
+) -> ScopeValue | None:
+    for fields in ({}, *(each for each in standing if name in each)):
+        try:
+            checked = model.model_validate({**fields, name: value})
+        except ValidationError as error:
+            if wrong := [item for item in error.errors() if item["loc"][:1] == (name,)]:
+                raise ScopeError(_explain(wrong)) from None
+            continue
+        return Scope.of(_told(checked, [name])).fields[name]
+    return None
+
+
+def _told(checked: BaseModel, names: Collection[str]) -> dict[str, Any]:
+    """The fields ``names`` as they are stored."""
+    told = checked.model_dump(mode="json", include=set(names))
+    if lost := sorted(set(names) - told.keys()):
+        raise ScopeError(f"The scope model does not tell {', '.join(lost)}; nobody's memory is known by less.")
+    return told
+
+
+def _explain(problems: Iterable[Mapping[str, Any]]) -> str:
+    told = "; ".join(f"{name_place(item)}: {item['msg']}" for item in problems)
+    return f"The scope does not fit: {told}."
+
+
+def _check_name(model: type[BaseModel], name: object) -> None:
     if name not in model.model_fields:
-        raise ScopeError(f"Unknown scope field {name!r}; known fields: {', '.join(model.model_fields) or 'none'}.")
-    return Scope.of({name: value}).fields[name]
+        known = ", ".join(model.model_fields) or "none"
+        raise ScopeError(f"Unknown scope field {name!r}; known fields: {known}.")

@@ -17,7 +17,7 @@ from memu.providers.endpoint import Endpoint
 from memu.records import Scope
 from memu.settings.faults import explain
 from memu.settings.profiles import CHAT_PROFILES, Told, resolve_endpoint
-from memu.settings.scopes import WorkspaceScope, conditions_of
+from memu.settings.scopes import WorkspaceScope, conditions_of, fit
 
 __all__ = ["Settings", "config_file"]
 
@@ -138,7 +138,7 @@ class Settings(BaseSettings):
         Raises:
             ScopeError: one of ``local_only_scopes`` does not fit the scope ``model``.
         """
-        demands = [conditions_of(model, where) for where in self.local_only_scopes]
+        demands = [fit(model, conditions_of(model, where), [scope]) for where in self.local_only_scopes]
         fields = scope.fields
         return self.local_only or any(
             all(name in fields and fields[name] in values for name, values in demand.items()) for demand in demands
