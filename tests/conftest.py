@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
-
 from support.postgres import Server, started_server
 
 # How long an example takes says how busy the machine is, and nothing of memu.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import inspect
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,19 +19,26 @@ from sqlalchemy.engine import URL
 
 from memu.errors import BusyError
 from memu.storage.compaction import compact
-from memu.storage.engine import make_engine, parse_url, store_path, writing
+from memu.storage.engine import make_engine, parse_url, store_path
 from memu.storage.failures import translated
-from memu.storage.lock import AbandonedLock, Locks, make_locks
+from memu.storage.lock import AbandonedLock, FileLocks, Hold, Locks, ProcessLocks
 from memu.storage.migrate import prepare
 from memu.storage.session import Session
+from memu.storage.transactions import (
+    Check,
+    EmbeddedTransactions,
+    ServerTransactions,
+    Transactions,
+    refuse_coroutine_function,
+)
 
 __all__ = ["Check", "Database"]
 
 T = TypeVar("T")
-Check = Callable[[Session], None]
 
 _READERS = 8
-_POLL_SECONDS = 0.1
+# With the readers they are more than the pool holds: who finds none free waits for one.
+_SERVER_WRITERS = 4
 _checks: ContextVar[tuple[Check, ...]] = ContextVar("memu_commit_checks", default=())
 
 
@@ -43,14 +49,10 @@ class Database:
     can await nothing, so no transaction is ever open across a network call. An exception rolls back.
     """
 
-    def __init__(self, engine: Engine, *, clock: Callable[[], datetime], locks: Locks) -> None:
+    def __init__(self, engine: Engine, *, transactions: Transactions, locks: Locks, writers: int) -> None:
         self._engine = engine
-        self._clock = clock
+        self._transactions = transactions
         self._locks = locks
-        self._embedded = engine.dialect.name == "sqlite"
-        self._single = self._embedded and store_path(engine.url) is None
-        self._line = threading.RLock()
-        writers = 1 if self._embedded else _READERS
         self._writers = ThreadPoolExecutor(writers, thread_name_prefix="memu-write")
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="memu-read")
 
@@ -73,7 +75,15 @@ class Database:
         except BaseException:
             engine.dispose()
             raise
-        return cls(engine, clock=clock or _utc_now, locks=make_locks(store_path(parsed)))
+        now = clock or _utc_now
+        if engine.dialect.name != "sqlite":
+            from memu.storage.lease_locks import LeaseLocks
+
+            server = ServerTransactions(engine, now)
+            return cls(engine, transactions=server, locks=LeaseLocks(server), writers=_SERVER_WRITERS)
+        path = store_path(parsed)
+        locks = ProcessLocks() if path is None else FileLocks(path)
+        return cls(engine, transactions=EmbeddedTransactions(engine, now), locks=locks, writers=1)
 
     @property
     def url(self) -> URL:
@@ -96,21 +106,13 @@ class Database:
 
     def read_now(self, work: Callable[[Session], T]) -> T:
         """``read`` in the calling thread."""
-        _refuse_coroutine_function(work)
-        line = self._line if self._single else nullcontext()
-        with line, translated(self.url), self._engine.connect() as connection, connection.begin():
-            return _run_work(work, Session(connection, writable=False, now=self._clock()))
+        refuse_coroutine_function(work)
+        return self._transactions.read(work)
 
     def write_now(self, work: Callable[[Session], T]) -> T:
         """``write`` in the calling thread."""
-        _refuse_coroutine_function(work)
-        line = self._line if self._embedded else nullcontext()
-        with line, translated(self.url), self._engine.connect() as connection, writing(connection).begin():
-            session = Session(connection, writable=True, now=self._clock())
-            result = _run_work(work, session)
-            for check in _checks.get():
-                check(session)
-            return result
+        refuse_coroutine_function(work)
+        return self._transactions.write(work, _checks.get())
 
     @contextmanager
     def checking(self, check: Check) -> Iterator[None]:
@@ -128,23 +130,29 @@ class Database:
     async def lock(self, name: str, *, wait_seconds: float | None = 0) -> AsyncIterator[None]:
         """Hold ``name`` against every other holder, in this process and others, until the block ends.
 
+        On a server a holder that stalls can lose it; then every write begun inside raises LeaseLost.
         ``wait_seconds`` None waits without end.
 
         Raises:
             BusyError: it was not free within ``wait_seconds``; says who holds it.
         """
+        hold = await self._hold(name, wait_seconds)
+        try:
+            with self.checking(hold.check) if hold.check else nullcontext():
+                yield
+        finally:
+            # Given back even where the caller is cancelled: the thread ends what it began.
+            await asyncio.to_thread(hold.release)
+
+    async def _hold(self, name: str, wait_seconds: float | None) -> Hold:
         loop = asyncio.get_running_loop()
         deadline = None if wait_seconds is None else loop.time() + wait_seconds
-        while (release := self._locks.try_hold(name)) is None:
+        while (hold := await _take_or_leave(partial(self._locks.try_hold, name))) is None:
             if deadline is not None and loop.time() >= deadline:
-                raise BusyError(
-                    f"{name} is busy: {self._locks.holder(name)} holds it. Wait for it, or use --wait."
-                )
-            await asyncio.sleep(_POLL_SECONDS)
-        try:
-            yield
-        finally:
-            release()
+                holder = await asyncio.to_thread(self._locks.holder, name)
+                raise BusyError(f"{name} is busy: {holder} holds it. Wait for it, or use --wait.")
+            await asyncio.sleep(self._locks.poll_seconds)
+        return hold
 
     async def is_locked(self, name: str) -> bool:
         """Whether somebody holds ``name`` now, here or in another process."""
@@ -163,13 +171,14 @@ class Database:
         await asyncio.get_running_loop().run_in_executor(self._writers, self._compact)
 
     def _compact(self) -> None:
-        with self._line, translated(self.url):
+        with self._transactions.pause(), translated(self.url):
             compact(self._engine)
 
     def close(self) -> None:
         """Wait for work under way, then close every connection."""
         self._writers.shutdown()
         self._readers.shutdown()
+        self._locks.close()
         self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -194,15 +203,27 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def _refuse_coroutine_function(work: Callable[[Session], object]) -> None:
-    if inspect.iscoroutinefunction(work):
-        raise TypeError("A transaction's work is a plain function; an async one could wait inside it.")
+async def _take_or_leave(try_hold: Callable[[], Hold | None]) -> Hold | None:
+    """``try_hold`` in a thread; what it takes after the caller was cancelled is given back at once."""
+    guard = threading.Lock()
+    taken: list[Hold] = []
+    left = False
 
+    def take() -> Hold | None:
+        hold = try_hold()
+        with guard:
+            if hold is not None and not left:
+                taken.append(hold)
+                return hold
+        if hold is not None:
+            hold.release()
+        return None
 
-def _run_work(work: Callable[[Session], T], session: Session) -> T:
-    result = work(session)
-    if inspect.isawaitable(result):
-        if inspect.iscoroutine(result):
-            result.close()
-        raise TypeError("A transaction's work returned something to await; do that outside, on plain values.")
-    return result
+    try:
+        return await asyncio.to_thread(take)
+    except asyncio.CancelledError:
+        with guard:
+            left = True
+        for hold in taken:
+            await asyncio.to_thread(hold.release)
+        raise

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, update
 
 from memu.errors import EncoderMismatch
 from memu.records import EncoderIdentity
-from memu.storage.engine import insert_function
+from memu.storage.engine import hold_table, insert_function
 from memu.storage.ids import new_id
 from memu.storage.tables import encoder
 
@@ -86,7 +86,7 @@ class Encoders:
         Raises:
             EncoderMismatch: the store's vectors come from another.
         """
-        return self.check(identity) or self._activate(self.add(identity))
+        return self.check(identity) or self._register_first(identity)
 
     def add(self, identity: EncoderIdentity) -> StoredEncoder:
         """The row of this encoder, made inactive if it is new (for encoding beside the vectors in use)."""
@@ -112,6 +112,11 @@ class Encoders:
     def remove(self, encoder_id: str) -> None:
         """Forget an encoder and every vector that came from it."""
         self._connection.execute(encoder.delete().where(encoder.c.id == encoder_id))
+
+    def _register_first(self, identity: EncoderIdentity) -> StoredEncoder:
+        # Another process may do the same at this moment: whoever is second finds the first one's.
+        hold_table(self._connection, encoder)
+        return self.check(identity) or self._activate(self.add(identity))
 
     def _activate(self, known: StoredEncoder) -> StoredEncoder:
         self.activate(known.id)

@@ -14,15 +14,17 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool, StaticPool
 
-from memu.errors import ConfigurationError, ExtraMissing, StoreError
+from memu.errors import ConfigurationError, StoreError
 
 __all__ = [
     "by_code_point",
+    "hold_table",
     "insert_function",
     "is_memory",
     "is_read_only",
     "make_engine",
     "parse_url",
+    "reading",
     "store_path",
     "writing",
 ]
@@ -102,6 +104,13 @@ def writing(connection: Connection) -> Connection:
     return connection.execution_options(**{_WRITING: True})
 
 
+def reading(connection: Connection) -> Connection:
+    """``connection`` set so that its next transaction reads one snapshot and cannot write; SQLite's do so."""
+    if connection.dialect.name != "postgresql":
+        return connection
+    return connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
 def _is_writing(connection: Connection) -> bool:
     return bool(connection.get_execution_options().get(_WRITING, False))
 
@@ -163,17 +172,10 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _make_postgres(url: URL) -> Engine:
-    try:
-        engine = create_engine(url, pool_pre_ping=True, hide_parameters=True)
-    except ModuleNotFoundError as error:
-        raise ExtraMissing("A Postgres store needs the extra 'postgres': pip install 'memu[postgres]'.") from error
-    event.listen(engine, "begin", _begin_postgres)
-    return engine
+    # Loaded only where a server is asked for.
+    from memu.storage.engine_postgres import make_postgres
 
-
-def _begin_postgres(connection: Connection) -> None:
-    if not _is_writing(connection):
-        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    return make_postgres(url)
 
 
 def insert_function(connection: Connection) -> Callable[[Table], Any]:
@@ -185,6 +187,12 @@ def insert_function(connection: Connection) -> Callable[[Table], Any]:
     from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
     return sqlite_insert
+
+
+def hold_table(connection: Connection, table: Table) -> None:
+    """Let nobody else write to a table until the transaction ends; on SQLite nobody can."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f'LOCK TABLE "{table.name}" IN SHARE ROW EXCLUSIVE MODE')
 
 
 def by_code_point(connection: Connection, column: ColumnElement[Any]) -> ColumnElement[Any]:

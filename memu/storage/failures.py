@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError, StatementError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError, StatementError
 
 from memu.errors import StoreError
 
-__all__ = ["translated"]
+__all__ = ["is_passing", "translated"]
 
 _ADVICE = (
     ("locked", "another process has been writing to it for over a minute; end that process or try again"),
@@ -24,10 +24,54 @@ _ADVICE = (
     ("disk i/o", "the disk failed while reading or writing it; check the disk, then run again"),
     ("no such table", "it holds no memu tables; run `memu db upgrade`"),
     ("no such column", "its tables are another version's; run `memu db upgrade`"),
+    (
+        "permission denied to create extension",
+        "the role may not install pgvector; let an administrator run CREATE EXTENSION vector in this database",
+    ),
+    ('extension "vector" is not available', "pgvector is not installed on the server; install it there"),
+    (
+        'type "vector" does not exist',
+        "pgvector is not installed in this database; let an administrator run CREATE EXTENSION vector",
+    ),
+    ("no schema has been selected", "the search_path names no schema that is there; run CREATE SCHEMA first"),
+    ("permission denied", "the role may not do that; ask the owner of the database"),
+    ("statement timeout", "a statement took longer than the server's statement_timeout allows"),
+    ("lock timeout", "it waited for another transaction for longer than the server's lock_timeout allows"),
+    ("deadlock", "other transactions stood in the way again and again; try again when there are fewer"),
+    ("could not serialize", "other transactions stood in the way again and again; try again when there are fewer"),
+    ("too many", "it has no room for another connection; close some, or raise max_connections"),
+    ("remaining connection slots", "it has no room for another connection; close some, or raise max_connections"),
     ("does not exist", "a table or database is missing; run `memu db upgrade`"),
     ("password authentication", "it refused the user name or password"),
     ("connection", "it cannot be reached; check the address and that the server runs"),
 )
+
+
+# Of SQLSTATE: serialization failure, deadlock, shutdown by an administrator, crash, starting up, no room.
+_PASSING_STATES = frozenset({"40001", "40P01", "57P01", "57P02", "57P03", "53300"})
+# A connection that is not made has no SQLSTATE, only words.
+_PASSING_WORDS = (
+    "refused",
+    "starting up",
+    "shutting down",
+    "not yet accepting",
+    "in recovery",
+    "no such file",
+    "closed the connection",
+    "reset by peer",
+    "timeout expired",
+    "too many",
+    "remaining connection slots",
+)
+
+
+def is_passing(error: DBAPIError) -> bool:
+    """Whether the same transaction may work if it is run again: the server was away, or others in the way."""
+    state = getattr(error.orig, "sqlstate", None)
+    if error.connection_invalidated or state in _PASSING_STATES:
+        return True
+    words = str(error.orig).lower()
+    return state is None and isinstance(error, OperationalError) and any(each in words for each in _PASSING_WORDS)
 
 
 @contextmanager

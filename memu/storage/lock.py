@@ -15,11 +15,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from filelock import FileLock, Timeout
 
-__all__ = ["AbandonedLock", "FileLocks", "Locks", "ProcessLocks", "make_locks"]
+if TYPE_CHECKING:
+    from memu.storage.session import Session
+
+__all__ = ["AbandonedLock", "FileLocks", "Hold", "Locks", "ProcessLocks"]
+
+_POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +35,24 @@ class AbandonedLock:
     holder: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """A name that is held: how to give it back and, where it can be lost, the check that it was not."""
+
+    release: Callable[[], None]
+    check: Callable[[Session], None] | None = None
+
+
 class Locks(Protocol):
     """Names that one holder at a time may hold, in this process or any other that uses the store."""
 
-    def try_hold(self, name: str) -> Callable[[], None] | None:
-        """Take ``name`` if it is free: returns how to give it back, or None."""
+    @property
+    def poll_seconds(self) -> float:
+        """How long who waits for a name may wait before looking again."""
+        ...
+
+    def try_hold(self, name: str) -> Hold | None:
+        """Take ``name`` if it is free."""
         ...
 
     def holder(self, name: str) -> str:
@@ -49,6 +67,10 @@ class Locks(Protocol):
         """What holders left behind that were killed."""
         ...
 
+    def close(self) -> None:
+        """Nothing is held any more."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class FileLocks:
@@ -56,7 +78,11 @@ class FileLocks:
 
     path: Path
 
-    def try_hold(self, name: str) -> Callable[[], None] | None:
+    @property
+    def poll_seconds(self) -> float:
+        return _POLL_SECONDS
+
+    def try_hold(self, name: str) -> Hold | None:
         lock = FileLock(self._file(name, ".lock"), timeout=0, thread_local=False)
         try:
             lock.acquire()
@@ -70,7 +96,7 @@ class FileLocks:
             note.unlink(missing_ok=True)
             lock.release()
 
-        return release
+        return Hold(release=release)
 
     def holder(self, name: str) -> str:
         return _read_note(self._file(name, ".holder"))
@@ -83,6 +109,9 @@ class FileLocks:
         return tuple(
             AbandonedLock(file=str(note), holder=_read_note(note)) for note in notes if not self._is_held(note)
         )
+
+    def close(self) -> None:
+        pass
 
     def _is_held(self, note: Path) -> bool:
         # The lock is tried only where a note says that somebody holds it, or held it when killed: whoever comes
@@ -110,7 +139,11 @@ class ProcessLocks:
     _held: dict[str, str] = field(default_factory=dict)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
-    def try_hold(self, name: str) -> Callable[[], None] | None:
+    @property
+    def poll_seconds(self) -> float:
+        return _POLL_SECONDS
+
+    def try_hold(self, name: str) -> Hold | None:
         with self._guard:
             if name in self._held:
                 return None
@@ -121,7 +154,7 @@ class ProcessLocks:
             with self._guard:
                 self._held.pop(name, None)
 
-        return release
+        return Hold(release=release)
 
     def holder(self, name: str) -> str:
         with self._guard:
@@ -134,10 +167,8 @@ class ProcessLocks:
     def abandoned(self) -> tuple[AbandonedLock, ...]:
         return ()
 
-
-def make_locks(path: Path | None) -> Locks:
-    """The locks of the store at ``path``, or of one in memory."""
-    return ProcessLocks() if path is None else FileLocks(path)
+    def close(self) -> None:
+        pass
 
 
 def _read_note(note: Path) -> str:

@@ -35,7 +35,10 @@ class Session:
         self._repositories: dict[str, Repository] = {}
 
     def within(self, scope: Scope) -> Repository:
-        """The repository of one scope. In a writing transaction an unknown scope is made; else it is empty."""
+        """The repository of one scope. In a writing transaction an unknown scope is made; else it is empty.
+
+        Who writes to a scope holds it until the transaction ends: on a server others that would wait here.
+        """
         if scope.key not in self._repositories:
             ids = (self._ensure(scope),) if self.writable else self._ids([scope.key])
             self._repositories[scope.key] = Repository(Scoped(self._connection, ids, self.now))
@@ -78,7 +81,9 @@ class Session:
 
     def _ensure(self, scope: Scope) -> str:
         insert = insert_function(self._connection)(scope_table).on_conflict_do_nothing()
-        while not (known := self._ids([scope.key])):
+        # On SQLite there is one writer anyway, and no word for this.
+        held = select(scope_table.c.id).where(scope_table.c.key == scope.key).with_for_update(key_share=True)
+        while (known := self._connection.execute(held).scalar_one_or_none()) is None:
             # Nothing is inserted where the id is taken, or another process has just made the scope: look again.
             row = {
                 "id": new_scope_id(),
@@ -89,7 +94,7 @@ class Session:
                 "created_at": self.now,
             }
             self._connection.execute(insert, [row])
-        return known[0]
+        return str(known)
 
 
 def _typed(value: str | int | bool) -> tuple[str, str | int | bool]:

@@ -184,6 +184,15 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, made_store: Path) 
             return "sqlite://"
 
 
+@pytest.fixture(params=["postgres", "sqlite-file"])
+def shared_url(request: pytest.FixtureRequest, tmp_path: Path, made_store: Path) -> str:
+    """A store that several processes can open."""
+    if request.param == "postgres":
+        url: str = request.getfixturevalue("postgres_url")
+        return url
+    return f"sqlite:///{shutil.copy(made_store, tmp_path / 'memu.sqlite3')}"
+
+
 @pytest.fixture
 def store(store_url: str) -> Iterator[Store]:
     opened = Store(store_url)

@@ -6,12 +6,14 @@ import asyncio
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.postgres import Server
 
 from memu.errors import BusyError
-from memu.records import EMPTY_SCOPE
+from memu.records import EMPTY_SCOPE, Track
 from memu.storage.database import Database
 
 pytestmark = pytest.mark.conformance
@@ -50,10 +52,13 @@ def _run_at_once(program: str, *arguments: str) -> list[str]:
 OPEN_AND_FILL = """
 import sys
 from memu.records import EMPTY_SCOPE, Track
+from memu.schema import upgrade_schema
 from memu.storage.database import Database
 url, me = sys.argv[1:]
 print("ready", flush=True)
 sys.stdin.readline()
+if url.startswith("postgresql"):
+    upgrade_schema(url)
 with Database.open(url) as db:
     page = db.write_now(lambda session: session.within(EMPTY_SCOPE).pages.ensure(Track.MEMORY, "Deploys"))
     for at in range(10):
@@ -62,8 +67,20 @@ with Database.open(url) as db:
 """
 
 
-def test_f16_eight_processes_open_one_new_store_and_make_the_same_page(tmp_path: Path):
-    url = f"sqlite:///{tmp_path / 'x.sqlite3'}"
+@pytest.fixture(params=["postgres", "sqlite-file"])
+def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Where no store is yet."""
+    if request.param == "sqlite-file":
+        yield f"sqlite:///{tmp_path / 'x.sqlite3'}"
+        return
+    server: Server = request.getfixturevalue("postgres")
+    url = server.make(empty=True)
+    yield url
+    server.drop(url)
+
+
+def test_f16_eight_processes_open_one_new_store_and_make_the_same_page(new_url: str):
+    url = new_url
     pages = _run_at_once(OPEN_AND_FILL, url)
     assert len(set(pages)) == 1
     with Database.open(url) as db:
@@ -94,10 +111,8 @@ with Database.open(url) as db:
 """
 
 
-def test_f16_eight_processes_save_one_page_and_lose_no_block(tmp_path: Path):
-    from memu.records import Track
-
-    url = f"sqlite:///{tmp_path / 'x.sqlite3'}"
+def test_f16_eight_processes_save_one_page_and_lose_no_block(shared_url: str):
+    url = shared_url
     with Database.open(url) as db:
         db.write_now(lambda session: session.within(EMPTY_SCOPE).pages.ensure(Track.MEMORY, "Deploys"))
         lost = _run_at_once(FOLD, url)
@@ -126,8 +141,8 @@ async def _try(db: Database) -> None:
         pass
 
 
-def test_f14_a_lock_is_held_against_other_processes_and_freed_by_a_kill(tmp_path: Path):
-    url = f"sqlite:///{tmp_path / 'x.sqlite3'}"
+def test_f14_a_lock_is_held_against_other_processes_and_freed_by_a_kill(shared_url: str):
+    url = shared_url
     with Database.open(url) as db:
         holder = _start(HOLD, url)
         assert holder.stdout is not None
@@ -156,9 +171,8 @@ with Database.open(sys.argv[1]) as db:
 
 
 @pytest.mark.parametrize("rows", [0, 1, 200])
-def test_p2_a_process_killed_within_a_transaction_leaves_nothing_of_it(tmp_path: Path, rows: int):
-    url = f"sqlite:///{tmp_path / 'x.sqlite3'}"
-    Database.open(url).close()
+def test_p2_a_process_killed_within_a_transaction_leaves_nothing_of_it(shared_url: str, rows: int):
+    url = shared_url
     assert subprocess.run([sys.executable, "-c", DIE, url, str(rows)], check=False).returncode == 9
     with Database.open(url) as db:
         assert db.read_now(lambda session: session.scopes()) == ()

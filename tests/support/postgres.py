@@ -22,11 +22,10 @@ from memu.storage.tables import metadata
 
 __all__ = ["Server", "started_server"]
 
-# Nothing here has to outlive the machine. Many tests open pools at once; a lock that waits is a test that fails.
+# Nothing has to outlive the machine, though what is committed outlives the server. Many tests open pools at once; a lock that waits is a test that fails.
 _SETTINGS = """
 fsync = off
 full_page_writes = off
-synchronous_commit = off
 max_connections = 200
 shared_buffers = 128MB
 deadlock_timeout = 100ms

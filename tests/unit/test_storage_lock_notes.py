@@ -14,8 +14,8 @@ HOLD = """
 import sys
 from pathlib import Path
 from memu.storage.lock import FileLocks
-release = FileLocks(Path(sys.argv[1])).try_hold("a sync")
-assert release is not None
+hold = FileLocks(Path(sys.argv[1])).try_hold("a sync")
+assert hold is not None
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -28,13 +28,13 @@ def locks(request: pytest.FixtureRequest, tmp_path: Path) -> Locks:
 
 def test_held_is_told_from_free(locks: Locks) -> None:
     assert not locks.is_held("a sync")
-    release = locks.try_hold("a sync")
-    assert release is not None
+    hold = locks.try_hold("a sync")
+    assert hold is not None
     assert locks.is_held("a sync")
     assert not locks.is_held("another")
     assert locks.abandoned() == ()
     assert locks.try_hold("a sync") is None
-    release()
+    hold.release()
     assert not locks.is_held("a sync")
     assert locks.abandoned() == ()
 
@@ -62,8 +62,8 @@ def test_p8_a_killed_holders_lock_is_free_and_its_note_is_found(tmp_path: Path) 
     [left] = locks.abandoned()
     assert left.file.endswith(".holder")
     assert f"process {holder.pid} since" in left.holder
-    release = locks.try_hold("a sync")
-    assert release is not None
+    hold = locks.try_hold("a sync")
+    assert hold is not None
     assert locks.abandoned() == ()
-    release()
+    hold.release()
     assert list(tmp_path.glob("*.holder")) == []

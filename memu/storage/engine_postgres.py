@@ -1,0 +1,68 @@
+"""The engine of a Postgres store: its pool, and what each connection is told first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import URL
+
+from memu.errors import ExtraMissing
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["CONNECTIONS", "make_postgres"]
+
+# Of one process: several jobs have to fit under a server's 100. The rest is for locks and their renewal.
+CONNECTIONS = 8
+_MORE = 4
+_OPTIONS = {
+    "fallback_application_name": "memu",
+    "connect_timeout": "10",
+    # Else a connection that a firewall forgot is waited for for two hours.
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+}
+# Whoever made the extension chose its schema; it comes last, so nothing there stands in for a table of memu's.
+_SEE_VECTORS = """
+    SELECT set_config('search_path', current_setting('search_path') || ', ' || quote_ident(n.nspname), false)
+    FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+    WHERE e.extname = 'vector' AND current_schema() IS NOT NULL AND n.nspname <> ALL (current_schemas(true))
+"""
+
+
+def make_postgres(url: URL) -> Engine:
+    """An engine on a server. Nothing is connected yet; idle connections are tried before they are used.
+
+    Raises:
+        ExtraMissing: the driver is not installed.
+    """
+    given = {name: value for name, value in _OPTIONS.items() if name not in url.query}
+    try:
+        engine = create_engine(
+            url,
+            pool_pre_ping=True,
+            pool_size=CONNECTIONS,
+            max_overflow=_MORE,
+            # Whatever the server's default is: a writer sees what those before it committed.
+            isolation_level="READ COMMITTED",
+            # Parameters hold people's text; it must not reach logs through an error's message.
+            hide_parameters=True,
+            connect_args=given,
+        )
+    except ModuleNotFoundError as error:
+        raise ExtraMissing("A Postgres store needs the extra 'postgres': pip install 'memu[postgres]'.") from error
+    event.listen(engine, "connect", _prepare)
+    return engine
+
+
+def _prepare(connection: psycopg.Connection, _record: object) -> None:
+    try:
+        connection.autocommit = True
+        connection.execute(_SEE_VECTORS)
+        connection.autocommit = False
+    except BaseException:
+        connection.close()
+        raise
