@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import select, update
 
 from memu.errors import ScopeError, StoreError
 from memu.records import EMPTY_SCOPE, Kind, OverviewSentence, Scope, Track
@@ -215,10 +214,41 @@ def test_the_database_itself_refuses_a_cross_scope_link(store, make, table, key)
         rows = select(table).where(table.c[column].is_not(None))
         row = dict(connection.execute(rows).mappings().first())
         row["scope_id"] = bob
-        with pytest.raises(IntegrityError):
-            connection.execute(table.insert(), [row])
+        connection.execute(table.insert(), [row])
 
-    store.db.write_now(steal)
+    with pytest.raises(StoreError, match="refused"):
+        store.db.write_now(steal)
+
+
+def test_every_link_of_a_tenant_row_starts_with_its_scope():
+    """A link by an id alone could lead out of the scope: there is none, but to what belongs to no scope."""
+    for table in tables.metadata.sorted_tables:
+        for key in table.foreign_key_constraints:
+            target = key.referred_table
+            if "scope_id" in table.c and "scope_id" in target.c:
+                (first, *_) = key.elements
+                assert (first.parent.name, first.column.name) == ("scope_id", "scope_id"), key.name
+                assert not table.c.scope_id.nullable
+            else:
+                assert target.name in ("scope", "encoder"), key.name
+
+
+@pytest.mark.parametrize(("table", "key"), INNER_LINKS, ids=lambda each: each.name)
+def test_the_database_refuses_to_turn_a_link_to_another_scope(store, make, table, key):
+    """A row of Bob's is not made to point at what is Ann's, whoever writes the SQL."""
+    for scope in (ANN, BOB):
+        _fill(store, make, scope)
+    ann, bob = store.scope_id(ANN), store.scope_id(BOB)
+    column = next(name for name in key.column_keys if name != "scope_id")
+
+    def turn(session):
+        connection = session._connection
+        of = table.c.scope_id
+        hers = connection.execute(select(table.c[column]).where(of == ann, table.c[column].is_not(None))).scalar()
+        connection.execute(update(table).where(of == bob, table.c[column].is_not(None)).values({column: hers}))
+
+    with pytest.raises(StoreError, match="refused"):
+        store.db.write_now(turn)
 
 
 def test_several_scopes_are_read_together_and_never_written(store, make):
