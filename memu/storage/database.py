@@ -12,12 +12,12 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from sqlalchemy import Engine
 from sqlalchemy.engine import URL
 
-from memu.errors import BusyError
+from memu.errors import BusyError, ConfigurationError
 from memu.storage.compaction import compact
 from memu.storage.engine import make_engine, parse_url, store_path
 from memu.storage.failures import translated
@@ -31,6 +31,9 @@ from memu.storage.transactions import (
     Transactions,
     refuse_coroutine_function,
 )
+
+if TYPE_CHECKING:
+    from memu.storage.vector_indexes import Maintenance
 
 __all__ = ["Check", "Database"]
 
@@ -169,6 +172,23 @@ class Database:
             ConfigurationError: it is a server's. BusyError: readers kept the log in use.
         """
         await asyncio.get_running_loop().run_in_executor(self._writers, self._compact)
+
+    async def maintain(self) -> Maintenance:
+        """Build the vector indexes that large scopes are worth, and drop broken ones; others go on meanwhile.
+
+        Raises:
+            ConfigurationError: the store is a file. BusyError: another maintenance runs.
+        """
+        if self._engine.dialect.name != "postgresql":
+            raise ConfigurationError("Only a server's store has indexes to maintain; a file is searched whole.")
+        return await asyncio.get_running_loop().run_in_executor(self._writers, self._maintain)
+
+    def _maintain(self) -> Maintenance:
+        # Loaded only where there is a server.
+        from memu.storage.vector_indexes import maintain
+
+        with translated(self.url):
+            return maintain(self._engine)
 
     def _compact(self) -> None:
         with self._transactions.pause(), translated(self.url):

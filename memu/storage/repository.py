@@ -37,4 +37,13 @@ class Repository:
         self.overviews = Overviews(scoped)
         self.tombstones = Tombstones(scoped)
         self.inspection = Inspection(scoped)
-        self.search: Search = SqliteSearch(scoped)
+        self.search = _make_search(scoped)
+
+
+def _make_search(scoped: Scoped) -> Search:
+    if scoped.connection.dialect.name != "postgresql":
+        return SqliteSearch(scoped)
+    # Loaded only where there is a server.
+    from memu.storage.search_postgres import PostgresSearch
+
+    return PostgresSearch(scoped)

@@ -135,24 +135,24 @@ def test_p8_one_holder_a_name(tmp_path, kind):
         return FileLocks(tmp_path / "x.sqlite3")
 
     locks, others = (make(), make()) if kind == "file" else (shared := ProcessLocks(), shared)
-    release = locks.try_hold("a/b: ü")
-    assert release is not None
+    hold = locks.try_hold("a/b: ü")
+    assert hold is not None
     assert others.try_hold("a/b: ü") is None
     assert "process" in others.holder("a/b: ü")
     second = others.try_hold("other")
     assert second is not None
-    second()
-    release()
+    second.release()
+    hold.release()
     again = others.try_hold("a/b: ü")
     assert again is not None
-    again()
+    again.release()
 
 
 def test_a_damaged_note_about_the_holder_breaks_nothing(tmp_path):
     locks = FileLocks(tmp_path / "x.sqlite3")
-    release = locks.try_hold("sync")
-    assert release is not None
+    hold = locks.try_hold("sync")
+    assert hold is not None
     for note in tmp_path.glob("*.holder"):
         note.write_text("{")
     assert locks.holder("sync") == "another process"
-    release()
+    hold.release()
