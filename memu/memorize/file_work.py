@@ -151,19 +151,22 @@ class FoldPages:
     concurrency: int
 
     async def __call__(self, state: SyncState) -> SyncState:
-        folded = await self.fold(state.scope, state.meter)
+        folded = await self.fold(state.scope, state.meter, insist=state.retry_failed)
         unpatched = tuple(
             FileProblem(path=_name_of(page), reason=page.failed) for page in folded if page.failed is not None
         )
         return replace(state, pages=_gather_changes(folded), unpatched=unpatched)
 
-    async def fold(self, scope: Scope, meter: Meter) -> tuple[FoldState, ...]:
-        """Fold everything that is queued in a scope; how each page ended."""
-        queued = await self.database.read(lambda session: session.within(scope).queue.list())
-        return await _each(queued, self.concurrency, partial(self._fold, scope, meter))
+    async def fold(self, scope: Scope, meter: Meter, *, insist: bool = False) -> tuple[FoldState, ...]:
+        """Fold everything that is queued in a scope; how each page ended.
 
-    async def _fold(self, scope: Scope, meter: Meter, queued: QueuedPage) -> FoldState:
-        state = FoldState(scope=scope, file_id=queued.file_id, ticket=queued.ticket, meter=meter)
+        ``insist``: ask models again now that failed.
+        """
+        queued = await self.database.read(lambda session: session.within(scope).queue.list())
+        return await _each(queued, self.concurrency, partial(self._fold, scope, meter, insist))
+
+    async def _fold(self, scope: Scope, meter: Meter, insist: bool, queued: QueuedPage) -> FoldState:
+        state = FoldState(scope=scope, file_id=queued.file_id, ticket=queued.ticket, meter=meter, insist=insist)
         for _ in range(_FOLD_TRIES):
             done = await self.carry("fold", state)
             if done.saved:

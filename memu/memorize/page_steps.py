@@ -9,9 +9,9 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSource
+from memu.memorize.retries import is_due
 from memu.memorize.source_rows import page_passages
 from memu.memorize.states import AssignState, FoldState
 from memu.names import choose_display_name
@@ -19,9 +19,6 @@ from memu.records import RecallEntry, RecallFile, RecallFileEntry, Resource
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 from memu.storage.session import Session
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["ApplyAssignment", "LoadCandidates", "LoadPage", "SavePage", "check_page", "settle_pages"]
 
@@ -152,9 +149,12 @@ class LoadPage:
             links = repository.pages.entries_of(state.file_id)
             spellings = [link.spelling for link in links]
             page = repository.pages.get(state.file_id)
+            tried, at = repository.patches.failures(state.file_id)
             return replace(
                 state,
                 page=page,
+                tried=tried,
+                due=state.insist or is_due(tried, at, session.now),
                 name=choose_display_name(filter(None, spellings)) if any(spellings) else page.name if page else "",
                 marks={link.entry_id: link.mark for link in links},
                 entries=tuple(
@@ -231,6 +231,7 @@ def _store_what_follows(repository: Repository, state: FoldState, page: RecallFi
     marks = dict.fromkeys((entry.id for entry in state.entries), "")
     repository.pages.set_marks(page.id, {**marks, **rendered.marks})
     repository.passages.replace_for_page(page.id, page_passages(page, rendered.written))
+    failed = state.failed is not None
     if state.prompts and not state.waiting:
         version = repository.pages.get(page.id)
         repository.patches.add(
@@ -238,9 +239,10 @@ def _store_what_follows(repository: Repository, state: FoldState, page: RecallFi
             version.version if version else page.version,
             prompt_hash=state.prompts[0],
             model=state.model,
-            counts=rendered.counts,
+            counts={**rendered.counts, **({"failed": state.tried + 1} if failed else {})},
         )
     # A reply to what would be asked now is waited for; others may hold words of sources that are gone.
     repository.replies.drop_for_page(page.id, but=state.prompts if state.waiting else ())
-    if not state.waiting:
+    # A page that was folded without its model is folded again when that is due.
+    if not state.waiting and not failed:
         repository.queue.remove(page.id, state.ticket)

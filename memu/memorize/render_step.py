@@ -36,12 +36,23 @@ class RenderPage:
         # Loaded with the first page that a model has a part in.
         from memu.memorize.asking import Asker
         from memu.memorize.fold.mend import mend
+        from memu.memorize.fold.patch_order import reopen
         from memu.memorize.fold.patching import patch_page
 
         draft = _to_draft(state)
+        new = any(not draft.marks.get(entry.id) for entry in state.entries)
+        if state.tried and not state.due and not new:
+            later = (
+                f"A model gave no use {state.tried} times; it is asked again later, or now with --retry-failed."
+            )
+            mended = replace(await asyncio.to_thread(mend, draft), failed=later)
+            return replace(_with_patch(state, mended), waiting=True)
         ask = Asker(self.database, state.scope, models.fold, state.meter, "fold", file_id=state.file_id)
         try:
-            patched = await patch_page(draft, ask)
+            # What it gave no use for stands as mended; it is shown to it as new, as it was then.
+            patched = await patch_page(reopen(draft) if state.tried else draft, ask)
+            if state.tried and patched.failed is not None:
+                patched = replace(await asyncio.to_thread(mend, draft), asked=patched.asked, failed=patched.failed)
         except CapReached as cap:
             # What sources no longer say goes at once; what they say anew waits for the run that may ask.
             waiting = replace(draft, entries=tuple(entry for entry in draft.entries if entry.id in draft.marks))

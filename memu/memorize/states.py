@@ -150,6 +150,8 @@ class FoldState:
     ticket: that by which it is taken off the queue.
     change: "created", "changed" or "removed"; None while the page stayed as it was.
     prompts: hashes of what a model was asked for it. failed: why the model gave no use.
+    tried: how many times in a row a model gave no use for the page as it stands. due: whether it is asked again.
+    insist: whether it is asked before it is due.
     waiting: whether the page is to be folded again, with the model that could not be asked this time.
     """
 
@@ -158,8 +160,11 @@ class FoldState:
     ticket: str
     meter: Meter = field(default_factory=Meter)
     page: RecallFile | None = None
+    insist: bool = False
     marks: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[PageEntry, ...] = ()
+    tried: int = 0
+    due: bool = True
     name: str = ""
     rendered: Rendered | None = None
     model: str = ""

@@ -119,7 +119,12 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
             ["outcomes"],
         ),
         Step("assign", AssignPages(database, carry), ["scope", "workspace", "meter"]),
-        Step("fold", FoldPages(database, carry, concurrency), ["scope", "meter"], ["pages", "unpatched"]),
+        Step(
+            "fold",
+            FoldPages(database, carry, concurrency),
+            ["scope", "meter", "retry_failed"],
+            ["pages", "unpatched"],
+        ),
         Step("overview", WriteOverviews(database, parts.models), ["scope", "synthesize", "meter"]),
         Step(
             "embed",
@@ -223,20 +228,28 @@ def _fold(parts: Collaborators) -> Workflow[FoldState]:
     return Workflow(
         "fold",
         FoldState,
-        ["scope", "file_id", "ticket", "meter"],
+        ["scope", "file_id", "ticket", "meter", "insist"],
         [
-            Step("load", LoadPage(parts.database), ["scope", "file_id"], ["page", "name", "marks", "entries"]),
+            Step(
+                "load",
+                LoadPage(parts.database),
+                ["scope", "file_id", "insist"],
+                ["page", "name", "marks", "entries", "tried", "due"],
+            ),
             Step(
                 "render",
                 RenderPage(parts.database, parts.models),
-                ["scope", "file_id", "meter", "page", "name", "marks", "entries"],
+                ["scope", "file_id", "meter", "page", "name", "marks", "entries", "tried", "due"],
                 ["rendered", "model", "prompts", "failed", "waiting"],
             ),
             Step("check", check_page, ["name", "rendered"], []),
             Step(
                 "commit",
                 SavePage(parts.database),
-                ["scope", "file_id", "ticket", "page", "name", "rendered", "model", "prompts", "waiting"],
+                [
+                    *("scope", "file_id", "ticket", "page", "name", "rendered", "model", "prompts", "tried"),
+                    *("failed", "waiting"),
+                ],
                 ["saved", "change"],
             ),
         ],

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
-import struct
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +11,7 @@ from memu.providers.patience import QUICK, Patience
 from memu.providers.prices import Price, price_usage
 from memu.providers.protocols import Encoded
 from memu.providers.transport import RequestRefused, Transport
+from memu.providers.vectors import read_vectors
 from memu.records import EncoderIdentity, Usage
 
 if TYPE_CHECKING:
@@ -141,7 +139,7 @@ class HttpEncoder:
             body["encoding_format"] = "base64"
         reply = await self._transport.post(self._path, body, patience=patience)
         try:
-            rows = _read_rows(reply, len(batch), self._dimension)
+            rows = read_vectors(reply, len(batch), self._dimension)
         except ValueError as error:
             raise ProviderError(f"{self._name} answered with {error}.") from error
         self._dimension, self._answered = rows.shape[1], True
@@ -208,60 +206,6 @@ def _cut_batch(texts: Sequence[str], size: int) -> list[str]:
             break
         batch.append(cut)
     return batch
-
-
-def _read_rows(reply: Mapping[str, Any], count: int, dimension: int) -> NDArray[np.float32]:
-    """The vectors in the order of the texts, as unit rows; a single row that is NaN or zero is all NaN.
-
-    Raises:
-        ValueError: their number, order or size is not what it must be, or no row can be used; says what is wrong.
-    """
-    import numpy as np
-
-    vectors = _in_order(reply.get("data"), count)
-    sizes = {len(vector) for vector in vectors}
-    if len(sizes) > 1 or 0 in sizes:
-        raise ValueError(f"vectors of {', '.join(map(str, sorted(sizes)))} components")
-    if dimension and sizes != {dimension}:
-        raise ValueError(f"vectors of {sizes.pop()} components, not {dimension}")
-    try:
-        rows = np.array(vectors, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError("vectors that hold something other than numbers") from None
-    if rows.ndim != 2:
-        raise ValueError("vectors that hold something other than numbers")
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    usable = np.isfinite(largest) & (largest > 0)
-    if not usable.any():
-        raise ValueError("vectors that are NaN, infinite or all zero")
-    rows = np.where(usable, rows / np.where(usable, largest, 1.0), np.nan)
-    unit: NDArray[np.float32] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    return unit
-
-
-def _in_order(data: object, count: int) -> list[list[Any]]:
-    """The vectors of a reply by their ``index``; in the order given where it names none."""
-    if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
-        raise ValueError("something that is no list of vectors")
-    if len(data) != count:
-        raise ValueError(f"{len(data)} vectors for {count} texts")
-    places = [each.get("index") for each in data]
-    if any(place is not None for place in places):
-        if sorted(place for place in places if isinstance(place, int)) != list(range(count)):
-            raise ValueError("vectors whose order cannot be told")
-        data = sorted(data, key=lambda each: int(each["index"]))
-    return [_unpack(each.get("embedding")) for each in data]
-
-
-def _unpack(vector: object) -> list[Any]:
-    """The components of a vector: a list of them, or base64 of float32, little end first."""
-    if isinstance(vector, list):
-        return vector
-    try:
-        packed = base64.b64decode(vector, validate=True)  # type: ignore[arg-type]
-        return [component for (component,) in struct.iter_unpack("<f", packed)]
-    except (TypeError, binascii.Error, struct.error):
-        raise ValueError("something that is no list of vectors") from None
 
 
 def _count_tokens(reply: Mapping[str, Any]) -> int:

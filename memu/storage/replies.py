@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 from sqlalchemy import Table
 
@@ -77,6 +78,13 @@ class Patches(Group):
         self._scoped.upsert(patch, [row], ("prompt_hash", "model", "counts", "created_at"))
         old = self._scoped.delete(patch).where(patch.c.file_id == file_id, patch.c.version <= version - _KEPT)
         self._connection.execute(old)
+
+    def failures(self, file_id: str) -> tuple[int, datetime | None]:
+        """How many times in a row a model gave no use for a page, and when it was last asked."""
+        columns = patch.c.counts, patch.c.created_at
+        found = self._scoped.select(*columns, of=patch).where(patch.c.file_id == file_id)
+        last = self._connection.execute(found.order_by(patch.c.version.desc()).limit(1)).first()
+        return (int(last[0].get("failed", 0)), last[1]) if last else (0, None)
 
     def list(self, file_id: str) -> tuple[tuple[int, str, Mapping[str, int]], ...]:
         """A page's patches as (version, model, counts), oldest first."""

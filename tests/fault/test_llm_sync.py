@@ -187,7 +187,7 @@ async def test_f2_f36_f37_useless_extractions_leave_quotes_and_reasons_until_a_g
 async def test_f36_f37_useless_patches_leave_whole_pages_and_reasons(
     bench: Bench, server: ScriptedServer, name: str
 ) -> None:
-    """What no operation said stands as its sources say it, so the pages are those of a good model that quotes."""
+    """What no operation said stands as its sources say it, until the model is of use when it is asked again."""
     server.usual = chat(only_at("fold", WRONG[name]))
     report = await sync(bench, server)
     assert report.ok
@@ -196,15 +196,15 @@ async def test_f36_f37_useless_patches_leave_whole_pages_and_reasons(
         assert len(report.unpatched) == 4
     assert all(problem.reason for problem in report.unpatched)
     assert await is_sound(bench, server)
+    failed = len(report.unpatched)
+    assert len(dump_rows(bench.store)["fold_queue"]) == failed
     server.usual = chat(good)
-    asked = len(server.asked)
+    healed = await sync(bench, server)
+    assert (healed.usage.calls, healed.unpatched) == (failed, ())
     assert (await sync(bench, server)).usage.calls == 0
-    assert len(server.asked) == asked
     other = await fresh(bench, server)
     assert live(bench) == live(other)
-    if name != "round and round":
-        # Of that one an operation holds, and what it said stands first.
-        assert bench.outcome() == other.outcome()
+    assert bench.outcome() == other.outcome()
 
 
 @pytest.mark.parametrize("name", share_of(WRONG, 2))
@@ -345,7 +345,8 @@ async def test_p4_replies_of_a_killed_run_go_with_their_source(
         {"zoo.md": f"# Marsupials\n\n{QUOKKA}\n", "gate.md": "# Gate\n\nThe gateway is left alone on Fridays.\n"}
     )
     kept = set[str]()
-    for step in range(60, 400, 2):
+    # Some steps run side by side, so that an even number may always fall between a page's and its commit.
+    for step in (*range(60, 300, 2), *range(61, 300, 2)):
         trial = Bench(bench.base, f"trial-{step}")
         bench.write({"zoo.md": f"# Marsupials\n\n{QUOKKA}\n"})
         server.usual = chat(good)
@@ -354,7 +355,7 @@ async def test_p4_replies_of_a_killed_run_go_with_their_source(
         except KilledError:
             pass
         else:
-            break
+            continue
         owners = {"page" if row[3] else "source" for row in dump_rows(trial.store)["reply"] if "uokka" in str(row)}
         if owners <= kept:
             continue

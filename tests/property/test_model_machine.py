@@ -1,7 +1,8 @@
 """P2, P4, P5, P7 as a machine with a model that is right, wordy, wrong, slow or dead at random, call by call.
 
 Each text holds a word of its own. After every sync that ends, no word of a text that is gone is in any row or
-page, whatever the model did; after a calm one the entries are those of a fresh store.
+page, whatever the model did; after a calm one the entries are those of a fresh store, and so is every exported
+byte where the model was only ever good or silent.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class ModelMachine(RuleBasedStateMachine):
         self.given = 0
         self.words: dict[str, str] = {}
         self.homes: dict[str, str] = {}
+        self.dependable = False
 
     def teardown(self) -> None:
         try:
@@ -77,8 +79,9 @@ class ModelMachine(RuleBasedStateMachine):
         finally:
             shutil.rmtree(self.bench.base, ignore_errors=True)
 
-    @initialize(said=picks, steps=st.booleans())
-    def begin(self, said: list[str], steps: bool) -> None:
+    @initialize(said=picks, steps=st.booleans(), dependable=st.booleans())
+    def begin(self, said: list[str], steps: bool, dependable: bool) -> None:
+        self.dependable = dependable
         self.write("a.md", said, steps)
         self.write("b.md", said[:1], False)
 
@@ -106,7 +109,7 @@ class ModelMachine(RuleBasedStateMachine):
 
     @rule(mood=moods, cap=st.one_of(st.none(), st.integers(0, 6)), slow=st.booleans())
     def sync_with_a_moody_model(self, mood: list[Write | None], cap: int | None, slow: bool) -> None:
-        model = ScriptedChatModel(usual=moody(mood), latency=0.005 if slow else 0.0)
+        model = ScriptedChatModel(usual=self.moody(mood), latency=0.005 if slow else 0.0)
         report = self.sync(self.bench, model, max_calls=cap)
         assert cap is None or len(model.asked) <= cap
         self.holds(report)
@@ -119,7 +122,7 @@ class ModelMachine(RuleBasedStateMachine):
     @rule(mood=moods, step=st.integers(1, 120))
     def kill_a_sync(self, mood: list[Write | None], step: int) -> None:
         with suppress(KilledError):
-            self.sync(self.bench, ScriptedChatModel(usual=moody(mood)), interceptors=(KillAtStep(step),))
+            self.sync(self.bench, ScriptedChatModel(usual=self.moody(mood)), interceptors=(KillAtStep(step),))
 
     @rule()
     def sync_calmly(self) -> None:
@@ -132,6 +135,8 @@ class ModelMachine(RuleBasedStateMachine):
         rows, expected = comparable_rows(self.bench.store), comparable_rows(other.store)
         assert rows["recall_entry"] == expected["recall_entry"]
         assert rows["resource"] == expected["resource"]
+        if self.dependable:
+            assert self.bench.trees() == other.trees()
         assert [row[:2] for row in rows["recall_file"]] == [row[:2] for row in expected["recall_file"]]
         stored = dump_rows(self.bench.store)
         assert not [row for row in stored["recall_entry"] if "stand_in" in row]
@@ -141,6 +146,9 @@ class ModelMachine(RuleBasedStateMachine):
         assert (model.asked, again.pages.to_dict()) == ([], {"created": [], "changed": [], "removed": []})
         shutil.rmtree(other.out)
         other.store.unlink()
+
+    def moody(self, mood: Sequence[Write | None]) -> Callable[[Sequence[ChatMessage]], str | ProviderError]:
+        return moody([each and good for each in mood] if self.dependable else mood)
 
     def holds(self, report: SyncReport) -> None:
         """P4 from outside, whatever the model did; P5: what it did not read is named."""

@@ -108,8 +108,8 @@ def test_mending(content: str, living: list[PageEntry], known: list[PageEntry], 
             marks={key: mark for key, mark in page.marks.items() if key not in (STEP[1].id, B.id)},
         )  # fmt: skip
         assert shown(mend(page), known) == (
-            "## Overview\n\nDeploys always wait. [^1]\n\n## S\n\n1. Build. [^2]\n2. Push. [^3]\n3. Tell. [^4]\n\n"
-            "## B\n\n- The canary runs. [^5]\n"
+            "## Overview\n\nDeploys always wait. [^1]\n\n## B\n\n- The canary runs. [^5]\n\n"
+            "## S\n\n1. Build. [^2]\n2. Push. [^3]\n3. Tell. [^4]\n"
         )
         return
     assert (

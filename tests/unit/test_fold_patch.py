@@ -79,7 +79,7 @@ def op(name: str, **fields: Any) -> Operation:
     [
         (
             op("add", section="Canary", text="Before a deploy the canary runs for 20 minutes.", cites=["e2"]),
-            f"{BEFORE}\n## Canary\n\n{LEFT[1]}\n## Team\n\n{LEFT[0]}{LEFT[2]}".replace(
+            f"{BEFORE}\n## Team\n\n{LEFT[0]}{LEFT[2]}\n## Canary\n\n{LEFT[1]}".replace(
                 CANARY_TEXT, "Before a deploy the canary runs for 20 minutes."
             ),
         ),
@@ -199,7 +199,8 @@ def test_steps_keep_their_order_and_fences_their_bytes() -> None:
     )
     assert page.rejected == ()
     assert plain(page, draft) == (
-        f"## Guide\n\n1. Build it. [^1]\n2. Tag it. [^3]\n3. Push it. [^2]\n\n```sh\n{CODE.text}\n```\n[^4]\n"
+        "## Guide\n\n1. Build it. [^1]\n2. Tag it. [^3]\n3. Push it. [^2]\n\n"
+        f"**Check**\n\n```sh\n{CODE.text}\n```\n[^4]\n"
     )
 
 
@@ -253,7 +254,7 @@ WRONG = json.dumps([
     {"op": "add", "section": "Canary", "text": CANARY_TEXT, "cites": ["e2"]},
     {"op": "add", "section": "Zeus", "text": "Deploys go out on Mondays.", "cites": ["e1"]},
 ])  # fmt: skip
-DONE = f"{BEFORE}\n## Canary\n\n{LEFT[1]}\n## Team\n\n{LEFT[0]}{LEFT[2]}"
+DONE = f"{BEFORE}\n## Team\n\n{LEFT[0]}{LEFT[2]}\n## Canary\n\n{LEFT[1]}"
 MENDED = f"{BEFORE}\n## Team\n\n{''.join(LEFT)}"
 
 

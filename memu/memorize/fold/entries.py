@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Self
 
 from memu.memorize.assign.series import place_in_series
@@ -18,6 +19,7 @@ class PageEntry:
     """One entry with what is known of its source.
 
     workspace: what orders the workspaces of one scope among one another (name or root); it is never shown.
+    order: of what was imported, its place among the sources of one folder, which are one to a page; else "".
     section: a part of the source that the extractor named, shown under the source's title where it differs.
     series, date: the dated series that the source belongs to and its date there, else None.
     """
@@ -29,6 +31,7 @@ class PageEntry:
     ordinal: int
     text: str
     text_key: str
+    order: str = ""
     line: int = 0
     label: str = ""
     block: str = "bullet"
@@ -43,10 +46,12 @@ class PageEntry:
     def of(cls, entry: RecallEntry, resource: Resource, workspace: str) -> Self:
         """The page's view of a stored entry and its source."""
         place = place_in_series(resource.path, resource.kind, resource.facts)
+        order = resource.facts.get("order")
         return cls(
             id=entry.id,
             workspace=workspace,
-            path=resource.path,
+            path=PurePosixPath(resource.path).parent.as_posix() if order else resource.path,
+            order=order if isinstance(order, str) else "",
             title=resource.title,
             ordinal=entry.ordinal,
             text=entry.text,
@@ -70,7 +75,8 @@ class PageEntry:
     @property
     def place_key(self) -> tuple[str, str, int, int]:
         """Where it stands: by workspace, path, line, then the order of extraction."""
-        return self.workspace, self.path, self.line, self.ordinal
+        path = f"{self.path}/{self.order}" if self.order else self.path
+        return self.workspace, path, self.line, self.ordinal
 
     @property
     def source_key(self) -> tuple[str, str]:

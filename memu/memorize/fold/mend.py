@@ -13,6 +13,7 @@ from memu.memorize.fold.marks import marks_for
 from memu.memorize.fold.outline import NodeKind
 from memu.memorize.fold.patch import PageDraft, Patched
 from memu.memorize.fold.patch_earlier import said_in
+from memu.memorize.fold.patch_order import order_sections, says_no_more
 from memu.memorize.fold.patch_places import Places
 from memu.memorize.fold.patch_reading import Reading, read_draft
 from memu.memorize.fold.patch_sheet import Section, cite, drop_empty, read_sheet, write_sheet
@@ -47,10 +48,13 @@ def close_page(reading: Reading, places: Places) -> Patched:
     gained = [entries[0] for identity, entries in reading.said.items() if identity not in cited]
     for entry in complete_procedures(draft, gained):
         places.put_own(entry)
-    sections = drop_empty(places.sections)
+    sections = order_sections(reading, drop_empty(places.sections))
+    kept = None if reading.lost else _kept_description(draft)
+    if says_no_more(reading, sections):
+        page = render_page(draft.track, draft.entries)
+        return Patched(content=page.content, marks=page.marks, description=kept or page.description)
     marks = marks_for(reading.said)
     stands = reading.stands and sections == reading.sections
-    kept = None if reading.lost else _kept_description(draft)
     return Patched(
         content=draft.content if stands else write_sheet(sections, marks),
         marks={entry.id: marks[entry.identity] for entry in draft.entries},

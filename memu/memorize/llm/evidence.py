@@ -37,8 +37,9 @@ _LEAST_OVERLAP = 0.2
 # More words in a row than two people choose alike, and more of a source than anyone needs to quote.
 _PROMPT_RUN = 6
 _COPY_CHARS = 400
-_LOOP_ITEMS = 6
-_PAGE_CHARS = 80
+_LOOP_ITEMS, _PAGE_CHARS = 6, 80
+# The items of one reply rest on few spans of lines.
+_key_of = lru_cache(maxsize=64)(text_key)
 BY_TRUST = frozenset({"untrusted", "instructs_model"})
 """Reasons that say nothing against the model: it was the source that may not."""
 _NEEDS_TRUST = frozenset({MemoryType.SKILL, MemoryType.RULE})
@@ -206,10 +207,6 @@ def _require_own_words(text: str, chunk: Chunk, sources: Sequence[str], *, fence
         raise _Dropped("copied_prompt", "that is from the instructions")
     if not fence and len(key) > _COPY_CHARS and key in _key_of(chunk.plain):
         raise _Dropped("copied_source", "say it in fewer words")
-
-
-# The items of one reply rest on few spans of lines.
-_key_of = lru_cache(maxsize=64)(text_key)
 
 
 @cache
