@@ -6,17 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 from sqlalchemy.engine import URL
 
-from memu.errors import StoreError
+from memu.errors import ConfigurationError, StoreError
 from memu.settings import locate_store
 from memu.storage import migrate
 from memu.storage.engine import make_engine, parse_url, store_path
 from memu.storage.failures import translated
 
-__all__ = ["SchemaVersion", "check_schema", "read_schema", "upgrade_schema"]
+if TYPE_CHECKING:
+    from memu.storage.vector_indexes import Maintenance
+
+__all__ = ["SchemaVersion", "check_schema", "maintain_store", "read_schema", "upgrade_schema"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,22 @@ def upgrade_schema(db: str | None) -> SchemaVersion:
     """
     with _engine(db, must_exist=False) as engine:
         return _version(engine, migrate.upgrade(engine))
+
+
+def maintain_store(db: str | None) -> Maintenance:
+    """Build the vector indexes that a server's store is worth, and drop broken ones; others go on meanwhile.
+
+    Raises:
+        ConfigurationError: the store is a file. SchemaOutdated: ``memu db upgrade`` is needed.
+        BusyError: another maintenance runs.
+    """
+    with _engine(db) as engine:
+        migrate.check(engine)
+        if engine.dialect.name != "postgresql":
+            raise ConfigurationError("Only a server's store has indexes to maintain; a file is searched whole.")
+        from memu.storage.vector_indexes import maintain
+
+        return maintain(engine)
 
 
 @contextmanager

@@ -103,6 +103,7 @@ def upgrade(engine: Engine, revisions: Revisions = SHIPPED) -> str | None:
         connection = writing(plain)
         with connection.begin():
             if connection.dialect.name == "postgresql":
+                _require_schema(connection)
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
             before = _revision(connection)
             if before == revisions.head:
@@ -151,16 +152,29 @@ def _has_version_table(connection: Connection) -> bool:
     if connection.dialect.name == "sqlite":
         statement = text("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'alembic_version'")
         return connection.execute(statement).first() is not None
-    return connection.execute(text("SELECT to_regclass('alembic_version')")).scalar() is not None
+    # In the schema that is written to: another memu may have its own further down the search_path.
+    statement = text("SELECT to_regclass(format('%I.alembic_version', current_schema()))")
+    return connection.execute(statement).scalar() is not None
+
+
+def _require_schema(connection: Connection) -> None:
+    if connection.execute(text("SELECT current_schema()")).scalar() is None:
+        raise StoreError(
+            "The search_path names no schema that is there and that this role may use; run CREATE SCHEMA first."
+        )
 
 
 def _refuse_foreign_tables(connection: Connection) -> None:
-    ours = {"alembic_version"}
-    others = sorted(set(inspect(connection).get_table_names()) - ours)
-    if others:
-        raise StoreError(
-            f"The database holds tables that are not memu's ({', '.join(others[:3])}); name another with --db."
-        )
+    ours, server = {"alembic_version"}, connection.dialect.name == "postgresql"
+    # Where no schema is named, tables of all schemas in the search_path would be listed.
+    named = connection.execute(text("SELECT current_schema()")).scalar() if server else None
+    others = sorted(set(inspect(connection).get_table_names(schema=named)) - ours)
+    if not others:
+        return
+    advice = "name another with --db"
+    if server:
+        advice += ", or give memu a schema of its own there: CREATE SCHEMA memu, and ?options=-csearch_path%3Dmemu"
+    raise StoreError(f"The database holds tables that are not memu's ({', '.join(others[:3])}); {advice}.")
 
 
 def _keep_a_write_ahead_log(engine: Engine) -> None:

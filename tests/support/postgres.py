@@ -20,9 +20,12 @@ from memu.storage.engine import make_engine, parse_url
 from memu.storage.migrate import upgrade
 from memu.storage.tables import metadata
 
-__all__ = ["Server", "started_server"]
+__all__ = ["ASKED", "Server", "run_sql", "started_server"]
 
-# Nothing has to outlive the machine, though what is committed outlives the server. Many tests open pools at once; a lock that waits is a test that fails.
+# The one role that is asked for its password; all others are trusted.
+ASKED = "memu_test_asked"
+
+# Nothing has to outlive the machine, though what is committed outlives the server. Many tests open pools at once.
 _SETTINGS = """
 fsync = off
 full_page_writes = off
@@ -133,6 +136,8 @@ def started_server() -> Iterator[Server]:
         process.ensure_pgdata_inited()
         with (folder / "data" / "postgresql.conf").open("a", encoding="utf-8") as settings:
             settings.write(_SETTINGS)
+        rules = folder / "data" / "pg_hba.conf"
+        rules.write_text(f"local all {ASKED} scram-sha-256\n{rules.read_text(encoding='utf-8')}", encoding="utf-8")
         process.ensure_postgres_running()
     server = Server(url=make_url(process.get_uri(driver="psycopg")), process=process)
     try:
