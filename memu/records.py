@@ -19,6 +19,7 @@ from memu.errors import ScopeError
 
 __all__ = [
     "EMPTY_SCOPE",
+    "IMPORTED",
     "EncoderIdentity",
     "ExportReport",
     "FileProblem",
@@ -26,6 +27,7 @@ __all__ = [
     "ForgetReceipt",
     "HealthReport",
     "Hit",
+    "ImportReport",
     "Kind",
     "Layer",
     "LineSpan",
@@ -161,6 +163,8 @@ class Scope:
 
 
 EMPTY_SCOPE = Scope("{}")
+IMPORTED = "memu-import"
+"""The name of the workspace that holds what was imported, and the folder that its sources' paths begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +182,8 @@ class LineSpan:
 class Workspace:
     """One synced folder in a scope. ``name`` is given by the user; without one the real ``root`` identifies it.
 
+    An imported one lies in no folder: its ``root`` is "", no sync looks at it, and its sources are in the store.
+
     ``version`` grows with every change of its sources; ``assigned`` is the version that pages were last
     settled for, so a crash between the two is seen by the next sync.
     """
@@ -193,7 +199,7 @@ class Workspace:
 class Resource:
     """One source and its state. ``seen_ns`` is when its bytes were looked at.
 
-    ``facts`` holds what *assign* needs to know of it (tags, headings, series).
+    ``facts`` holds what *assign* needs to know of it (tags, headings, series); of an imported one its text too.
     """
 
     id: str
@@ -216,6 +222,12 @@ class Resource:
     facts: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = None
     updated_at: datetime | None = None
+
+    @property
+    def kept_text(self) -> str | None:
+        """The text of a source that lies in no file ("" where words of it were cut); None for any other source."""
+        kept = self.facts.get("kept")
+        return kept if isinstance(kept, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -399,7 +411,8 @@ class SyncReport:
         did, ``export`` what is published only now.
     waiting: files left for the next sync because a cap was reached.
     failed: files that failed, those that a model read only in part among them.
-    unpatched: pages folded without the model that should have written them, and why.
+    unpatched: what was done without the model that should have, and why: pages, by name; "names of pages"; overviews,
+        as "MEMORY.md" and "SKILL.md".
     dropped: what a model said that its source does not back, by reason.
     usage: what was asked of models and encoders, in all and ``by_step``.
     """
@@ -489,6 +502,42 @@ class ForgetReceipt:
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form (``"schema": 1``)."""
         return {"schema": 1, **_plain(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """What was brought over from a database of memU, counted over all scopes.
+
+    source: the database, without its password. scopes: those with rows in it. pages, entries, sources, links: what
+        came to be. changed: sources whose text was another at the last import; unchanged: those as they were.
+    vectors_kept: of passages that keep theirs; vectors_missing: passages that words alone find until they are
+        encoded. unplaced: what was not brought over, and why. notes: what was, but not as it was.
+    trees: the exported trees brought up to date.
+    """
+
+    source: str
+    scopes: int = 0
+    pages: int = 0
+    entries: int = 0
+    sources: int = 0
+    links: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    vectors_kept: int = 0
+    vectors_missing: int = 0
+    unplaced: tuple[FileProblem, ...] = ()
+    notes: tuple[FileProblem, ...] = ()
+    trees: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything found a place."""
+        return not self.unplaced
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form (``"schema": 1``)."""
+        problems = {name: [each.to_dict() for each in getattr(self, name)] for name in ("unplaced", "notes")}
+        return {"schema": 1, "ok": self.ok, **_plain(self), **problems}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

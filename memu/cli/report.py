@@ -20,7 +20,7 @@ def describe_sync(report: SyncReport) -> Iterator[Line]:
     yield from _pages(report)
     yield from _problems("skipped", _of_the_user(report.skipped), "yellow")
     yield from _problems("failed", report.failed, "red")
-    yield from _problems("folded without the model", report.unpatched, "yellow")
+    yield from _problems("done without the model", report.unpatched, "yellow")
     if report.waiting:
         yield f"{len(report.waiting)} files wait for the next sync: the cap was reached", "yellow"
     if report.dropped:

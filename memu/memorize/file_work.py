@@ -138,7 +138,10 @@ class AssignPages:
             assigning = AssignState(scope=state.scope, workspace_id=workspace_id, meter=state.meter)
             # What is new waits for the run that may ask whether its pages stand already; nothing is named twice.
             with suppress(CapReached):
-                await self.carry("assign", assigning)
+                done = await self.carry("assign", assigning)
+                if done.failed is not None:
+                    problem = FileProblem(path="names of pages", reason=done.failed)
+                    return replace(state, unpatched=(problem,))
         return state
 
 
@@ -155,7 +158,7 @@ class FoldPages:
         unpatched = tuple(
             FileProblem(path=_name_of(page), reason=page.failed) for page in folded if page.failed is not None
         )
-        return replace(state, pages=_gather_changes(folded), unpatched=unpatched)
+        return replace(state, pages=_gather_changes(folded), unpatched=(*state.unpatched, *unpatched))
 
     async def fold(self, scope: Scope, meter: Meter, *, insist: bool = False) -> tuple[FoldState, ...]:
         """Fold everything that is queued in a scope; how each page ended.

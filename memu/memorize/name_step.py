@@ -41,15 +41,17 @@ class SettleNames:
         new = {spelled[name] for name in given} - {spelled[name] for name in state.standing}
         pairs = find_doubtful(new, {spelled[name] for name in state.standing})
         judged: _Joined = {}
+        failed: str | None = None
         if self.models is not None and pairs:
             from memu.memorize.llm.page_names import judge_pairs
 
-            judged = await judge_pairs(self.models.default, state.meter, pairs)
+            judged, failed = await judge_pairs(self.models.default, state.meter, pairs)
         settled = {name: follow(judged, spelled[name]) for name in given}
         moved = {name: onward for name, onward in settled.items() if onward != spelled[name]}
         if moved:
             await self._write(state, moved)
-        return replace(state, candidates=tuple(_renamed(each, settled) for each in state.candidates))
+        renamed = tuple(_renamed(each, settled) for each in state.candidates)
+        return replace(state, candidates=renamed, failed=failed)
 
     async def _write(self, state: AssignState, moved: _Joined) -> None:
         ids: dict[str, list[str]] = {}

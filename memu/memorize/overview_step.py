@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memu.errors import ProviderError
 from memu.memorize.states import SyncState
-from memu.records import RecallFile, Scope, Track
+from memu.records import FileProblem, RecallFile, Scope, Track
 from memu.storage.database import Database
 from memu.storage.session import Session
 
@@ -33,13 +33,16 @@ class WriteOverviews:
     async def __call__(self, state: SyncState) -> SyncState:
         if state.synthesize and self.models is not None:
             for track in Track:
-                await self._write(state, track, self.models)
+                if (reason := await self._write(state, track, self.models)) is not None:
+                    problem = FileProblem(path=f"{track.value.upper()}.md", reason=reason)
+                    state = replace(state, unpatched=(*state.unpatched, problem))
         return state
 
-    async def _write(self, state: SyncState, track: Track, models: ChatModels) -> None:
+    async def _write(self, state: SyncState, track: Track, models: ChatModels) -> str | None:
+        """Write one track's; why it is still missing, if it is."""
         pages = await self.database.read(lambda session: _load_missing(session, state.scope, track))
         if not pages:
-            return
+            return None
         # Loaded only where an overview is asked for.
         from memu.memorize.asking import ask_once
         from memu.memorize.llm.overviews import ask_about_pages, read_overview
@@ -48,11 +51,11 @@ class WriteOverviews:
         try:
             text = await ask_once(models.overview, state.meter, "overview", messages)
             sentences = read_overview(text, pages)
-        except ProviderError:
+        except ProviderError as error:
             # The list below it is whole without it; the next sync that is asked for one tries again.
-            return
+            return str(error)
         if not sentences:
-            return
+            return "Nothing that the model said of the pages is on them."
         prompt = hashlib.sha256("".join(each.content for each in messages).encode("utf-8")).hexdigest()
 
         def work(session: Session) -> None:
@@ -62,6 +65,7 @@ class WriteOverviews:
                 repository.overviews.set(track, prompt, sentences)
 
         await self.database.write(work)
+        return None
 
 
 def _load_missing(session: Session, scope: Scope, track: Track) -> tuple[RecallFile, ...]:

@@ -56,7 +56,7 @@ class SyncState:
     meter: counts the calls of this sync and keeps it within its caps; what is left is done by the next one.
     synthesize: whether a model is to write an overview above each list of pages.
     offered: the names of pages that the model may put entries on.
-    unpatched: pages that were folded without the model that should have, and why.
+    unpatched: what was done without the model that should have, pages, their names or overviews, and why.
     began: when the scan began; what it saw is not newer.
     never_read: paths whose rows of an earlier sync hold nothing that was read yet.
     """
@@ -129,6 +129,7 @@ class AssignState:
     """The pages of one workspace's entries, settled over all its sources.
 
     version: the workspace's, as it was when its sources were loaded. standing: the pages that are written.
+    failed: why a model did not say which new names of pages mean one thing.
     """
 
     scope: Scope
@@ -140,6 +141,7 @@ class AssignState:
     candidates: tuple[AssignCandidate, ...] = ()
     assignment: Assignment | None = None
     queued: int = 0
+    failed: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

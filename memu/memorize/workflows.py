@@ -118,14 +118,24 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
             ["scope", "folder", "meter", "workspace", "began", "untrusted", "diff", "offered"],
             ["outcomes"],
         ),
-        Step("assign", AssignPages(database, carry), ["scope", "workspace", "meter"]),
+        Step(
+            "assign",
+            AssignPages(database, carry),
+            ["scope", "workspace", "meter"],
+            ["unpatched"],
+        ),
         Step(
             "fold",
             FoldPages(database, carry, concurrency),
-            ["scope", "meter", "retry_failed"],
+            ["scope", "meter", "retry_failed", "unpatched"],
             ["pages", "unpatched"],
         ),
-        Step("overview", WriteOverviews(database, parts.models), ["scope", "synthesize", "meter"]),
+        Step(
+            "overview",
+            WriteOverviews(database, parts.models),
+            ["scope", "synthesize", "meter", "unpatched"],
+            ["unpatched"],
+        ),
         Step(
             "embed",
             EmbedScope(carry),
@@ -211,7 +221,7 @@ def _assign(parts: Collaborators) -> Workflow[AssignState]:
                 "names",
                 SettleNames(parts.database, parts.models),
                 ["scope", "meter", "standing", "candidates"],
-                ["candidates"],
+                ["candidates", "failed"],
             ),
             Step("settle", settle_pages, ["sources", "candidates"], ["assignment"]),
             Step(

@@ -213,9 +213,14 @@ async def test_f36_f37_useless_names_and_overviews_join_nothing_and_say_nothing(
 ) -> None:
     await sync(bench, server)
     server.usual = chat(only_at("names", WRONG[name], only_at("overview", WRONG[name])))
-    other = await fresh(bench, server, synthesize=True)
+    other = Bench(bench.base, "other")
+    report = await sync(other, server, synthesize=True)
+    assert report.ok
     assert len(prompts(server, "names")) == 2
     assert len(prompts(server, "overview")) >= 2
+    undone = {problem.path for problem in report.unpatched}
+    assert undone <= {"names of pages", "MEMORY.md", "SKILL.md"}
+    assert all(problem.reason for problem in report.unpatched)
     if name == "round and round":
         # What it says is right, and said once.
         assert other.trees()["workspace-memory/MEMORY.md"].count(b"There is a page") == 1

@@ -30,8 +30,8 @@ class _Verdict(BaseModel):
 
 async def judge_pairs(
     model: ChatModel, meter: Meter, pairs: Sequence[tuple[PageName, PageName]]
-) -> dict[PageName, PageName]:
-    """The first name of each pair → the second, where the model says that they are one; none where it fails.
+) -> tuple[dict[PageName, PageName], str | None]:
+    """First name of each pair → second, where the model says that they are one; where it fails, none and why.
 
     Raises:
         CapReached: it may not be asked in this run.
@@ -46,8 +46,7 @@ async def judge_pairs(
         verdicts = parse_items(await ask_once(model, meter, "names", messages), _Verdict).items
     except CapReached:
         raise
-    except ProviderError:
-        # Names that stay apart are no fault that anybody has to hear of: two pages are found as well as one.
-        return {}
+    except ProviderError as error:
+        return {}, str(error)
     said = {verdict.pair for verdict in verdicts if verdict.same}
-    return {one: other for n, (one, other) in numbered.items() if n in said}
+    return {one: other for n, (one, other) in numbered.items() if n in said}, None
