@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from support.citations import check_tree
 from support.colleague import WRONG, Write, good, merging, wordy
 from support.kills import KillAtStep, KilledError
-from support.rows import comparable_rows, dump_rows
+from support.postgres import SERVERS, Server
 from support.stores import Bench
 
 from memu import SyncReport
@@ -66,18 +66,23 @@ def moody(mood: Sequence[Write | None]) -> Callable[[Sequence[ChatMessage]], str
 class ModelMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.bench = Bench(Path(tempfile.mkdtemp(prefix="memu-model-machine-")))
+        self.bench = Bench(Path(tempfile.mkdtemp(prefix="memu-model-machine-")), server=self.find_server())
         self.bench.work.mkdir()
         self.given = 0
         self.words: dict[str, str] = {}
         self.homes: dict[str, str] = {}
         self.dependable = False
 
+    def find_server(self) -> Server | None:
+        return None
+
     def teardown(self) -> None:
         try:
             self.sync_calmly()
         finally:
             shutil.rmtree(self.bench.base, ignore_errors=True)
+            if self.bench.server is not None:
+                self.bench.server.release_all()
 
     @initialize(said=picks, steps=st.booleans(), dependable=st.booleans())
     def begin(self, said: list[str], steps: bool, dependable: bool) -> None:
@@ -130,22 +135,21 @@ class ModelMachine(RuleBasedStateMachine):
         report = self.sync(self.bench, ScriptedChatModel(usual=good))
         assert (report.ok, report.waiting) == (True, ())
         self.holds(report)
-        other = Bench(self.bench.base, "fresh")
+        other = Bench(self.bench.base, "fresh", self.bench.server)
         self.sync(other, ScriptedChatModel(usual=good))
-        rows, expected = comparable_rows(self.bench.store), comparable_rows(other.store)
+        rows, expected = self.bench.comparable(), other.comparable()
         assert rows["recall_entry"] == expected["recall_entry"]
         assert rows["resource"] == expected["resource"]
         if self.dependable:
             assert self.bench.trees() == other.trees()
         assert [row[:2] for row in rows["recall_file"]] == [row[:2] for row in expected["recall_file"]]
-        stored = dump_rows(self.bench.store)
+        stored = self.bench.rows()
         assert not [row for row in stored["recall_entry"] if "stand_in" in row]
         assert (stored["reply"], stored["fold_queue"]) == ([], [])
         model = ScriptedChatModel(usual=good)
         again = self.sync(self.bench, model)
         assert (model.asked, again.pages.to_dict()) == ([], {"created": [], "changed": [], "removed": []})
-        shutil.rmtree(other.out)
-        other.store.unlink()
+        other.remove()
 
     def moody(self, mood: Sequence[Write | None]) -> Callable[[Sequence[ChatMessage]], str | ProviderError]:
         return moody([each and good for each in mood] if self.dependable else mood)
@@ -159,8 +163,10 @@ class ModelMachine(RuleBasedStateMachine):
         for path in self.words.keys() - set(report.waiting):
             assert self.bench.holding(self.words[path]), path
         _, broken = check_tree(self.bench.out / "workspace-memory")
-        # A model's own words are nobody's quote; that they cite lines that stand is checked by parsing them.
-        assert not [each for each in broken if "It is written down" not in each and " And " not in each]
+        # A model's own words are nobody's quote; that they cite lines that stand is checked by parsing them. What is
+        # cited of a file that waits are the lines that it had.
+        quotes = [each for each in broken if "It is written down" not in each and " And " not in each]
+        assert report.waiting or not quotes
         undone = {problem.path for problem in report.failed} | set(report.waiting)
         unread = {row[2] for row in _unread(self.bench)}
         assert unread <= undone
@@ -178,14 +184,34 @@ class ModelMachine(RuleBasedStateMachine):
 
 def _unread(bench: Bench) -> list[tuple[Any, ...]]:
     """Sources that are not read to the end, as (root, path, …)."""
-    rows = comparable_rows(bench.store)["resource"]
+    rows = bench.comparable()["resource"]
     return [(row[0], row[0], row[1]) for row in rows if row[7] in ("failed", "partial", "pending")]
 
 
+class ServerModelMachine(ModelMachine):
+    """The same with its stores on a server."""
+
+    def find_server(self) -> Server | None:
+        return SERVERS[0]
+
+
+EXAMPLES = int(os.environ.get("MEMU_TEST_EXAMPLES", "5"))
+
+
+def _settings(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        stateful_step_count=10,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+
+
 TestModelMachine = ModelMachine.TestCase
-TestModelMachine.settings = settings(
-    max_examples=int(os.environ.get("MEMU_TEST_EXAMPLES", "5")),
-    stateful_step_count=10,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+TestModelMachine.settings = _settings(EXAMPLES)
+
+
+@pytest.mark.usefixtures("postgres")
+class TestServerModelMachine(ServerModelMachine.TestCase):
+    # In the short form a few: each takes longer.
+    settings = _settings(EXAMPLES if EXAMPLES > 5 else 2)
