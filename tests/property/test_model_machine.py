@@ -163,8 +163,8 @@ class ModelMachine(RuleBasedStateMachine):
         for path in self.words.keys() - set(report.waiting):
             assert self.bench.holding(self.words[path]), path
         _, broken = check_tree(self.bench.out / "workspace-memory")
-        # A model's own words are nobody's quote; that they cite lines that stand is checked by parsing them. What is
-        # cited of a file that waits are the lines that it had.
+        # A model's own words are nobody's quote; that they cite lines that stand is checked by parsing them.
+        # What is cited of a file that waits are the lines that it had.
         quotes = [each for each in broken if "It is written down" not in each and " And " not in each]
         assert report.waiting or not quotes
         undone = {problem.path for problem in report.failed} | set(report.waiting)
