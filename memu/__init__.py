@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     )
     from memu.records import (
         EMPTY_SCOPE,
+        IMPORTED,
         EncoderIdentity,
         ExportReport,
         FileProblem,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         ForgetReceipt,
         HealthReport,
         Hit,
+        ImportReport,
         Kind,
         Layer,
         LineSpan,
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EMPTY_SCOPE",
+    "IMPORTED",
     "AssignState",
     "BusyError",
     "CapReached",
@@ -103,6 +106,7 @@ __all__ = [
     "ForgetReceipt",
     "HealthReport",
     "Hit",
+    "ImportReport",
     "Interceptor",
     "Kind",
     "Layer",

@@ -33,6 +33,7 @@ from memu.records import (
     ExportReport,
     ForgetReceipt,
     HealthReport,
+    ImportReport,
     Layer,
     Listing,
     RetrieveResult,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from memu.export.exporter import Exporter
     from memu.memorize.failure import FailureNote
     from memu.memorize.forget.errand import Forgetter
+    from memu.memorize.imports.errand import Importer
     from memu.memorize.states import SyncState
     from memu.providers.models import ChatModels
     from memu.retrieve.listings import Lists
@@ -407,7 +409,31 @@ class MemoryService:
         async with self._database.lock(_lock_name(scope, workspace.root)):
             await self._database.write(lambda session: remove_workspace(session.within(scope), workspace.id))
             await FoldPages(self._database, self._carrier, self._settings.concurrency).fold(scope, Meter())
-        await self._export(scope, Path(workspace.root))
+        if workspace.root:
+            await self._export(scope, Path(workspace.root))
+        else:
+            await self._export_again(scope)
+
+    async def import_memu(
+        self, url: str, *, user: Mapping[str, Any] | None = None, vectors_from: str | None = None
+    ) -> ImportReport:
+        """Bring over a database of memU, of 1.x or later, each of its scopes; it is only read.
+
+        What is imported lies in no folder, in a workspace of its own. A second run adds what is new since.
+
+        Args:
+            url: the database, ``postgresql://…`` or ``sqlite:///PATH``. user: only this scope's rows.
+            vectors_from: the name of the encoder that its vectors come from, to keep them where it is the one in
+                use; by default everything is encoded anew.
+
+        Raises:
+            ConfigurationError: it is no database of memU; its rows are told apart by fields that the scope model
+                lacks; its vectors come from another encoder. StoreError: it does not answer.
+            EncoderMismatch: the store's vectors come from another encoder. BusyError: another import runs.
+        """
+        self._require_open()
+        only = None if user is None else self._scope(user)
+        return await self._importer().run(url, only=only, vectors_from=vectors_from)
 
     async def forget(
         self,
@@ -479,6 +505,20 @@ class MemoryService:
             withdraw=self._withdraw,
             concurrency=self._settings.concurrency,
             asks=self._models is not None,
+        )
+
+    def _importer(self) -> Importer:
+        from memu.memorize.imports.errand import Importer
+
+        return Importer(
+            database=self._database,
+            encoder=self._encoder,
+            carry=self._carrier,
+            scope_of=self._scope,
+            scope_fields=self._scope_model.model_fields,
+            lock_name=_lock_name,
+            export=self._export_if_placed,
+            concurrency=self._settings.concurrency,
         )
 
     def _make_write(self) -> Mapping[str, Workflow[Any]]:
@@ -582,6 +622,13 @@ class MemoryService:
         exporter = self._exporter()
         return tuple([await exporter.export(scope, tree.parent) for tree in await self._trees(scope)])
 
+    async def _export_if_placed(self, scope: Scope) -> ExportReport | None:
+        """Publish the scope's tree, where it is known where it lies and anything is stored."""
+        try:
+            return await self._exporter().export(scope, await self._find_out(scope))
+        except (ConfigurationError, NotFound):
+            return None
+
     async def _withdraw(self, scope: Scope) -> tuple[ExportReport, ...]:
         """Remove every tree of the scope, as far as it is memu's."""
         exporter = self._exporter()
@@ -599,9 +646,10 @@ class MemoryService:
         if private is not None:
             return private
         workspaces = await self._database.read(lambda session: session.within(scope).workspaces.list())
-        if len(workspaces) != 1:
+        roots = [each.root for each in workspaces if each.root]
+        if len(roots) != 1:
             raise ConfigurationError(f"It is not clear where the tree of {scope} goes; give --out or MEMU_OUT.")
-        return Path(workspaces[0].root) / STORE_FOLDER
+        return Path(roots[0]) / STORE_FOLDER
 
     async def _find_workspace(self, scope: Scope, reference: str) -> Workspace:
         workspaces = await self.list_workspaces(user=scope.fields)

@@ -24,6 +24,7 @@ from memu.records import (
     ExportReport,
     ForgetReceipt,
     HealthReport,
+    ImportReport,
     Layer,
     Listing,
     RetrieveResult,
@@ -204,6 +205,12 @@ class MemoryService:
     def remove_workspace(self, reference: str, *, user: Mapping[str, Any] | None = None) -> None:
         """See :meth:`memu.MemoryService.remove_workspace`."""
         self._run(self._service.remove_workspace(reference, user=user))
+
+    def import_memu(
+        self, url: str, *, user: Mapping[str, Any] | None = None, vectors_from: str | None = None
+    ) -> ImportReport:
+        """See :meth:`memu.MemoryService.import_memu`."""
+        return self._run(self._service.import_memu(url, user=user, vectors_from=vectors_from))
 
     def forget(self, reference: str | None = None, **options: Any) -> ForgetReceipt:
         """See :meth:`memu.MemoryService.forget`."""

@@ -46,7 +46,7 @@ _COMMANDS = {
     "forget": _Place("forget", "forget", "Forget an entry, page, source, match or all; for good."),
     "workspace": _Place("workspace", "workspace", "List or remove synced folders."),
     "steps": _Place("steps", "steps", "The steps of each workflow."),
-    "db": _Place("database", "db", "Upgrade or check the database schema."),
+    "db": _Place("database", "db", "Upgrade or check the schema; import from memU."),
 }
 _ALIASES = {place.alias: name for name, place in _COMMANDS.items() if place.alias}
 

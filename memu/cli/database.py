@@ -1,24 +1,29 @@
-"""``memu db upgrade``, ``memu db current`` and ``memu db check``."""
+"""``memu db``: ``upgrade``, ``current``, ``check`` and ``import-memu``."""
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from memu.cli.output import print_lines, write_json
+from memu.cli.options import Common, common_options
+from memu.cli.output import Line, print_lines, write_json
+from memu.records import FileProblem, ImportReport
 
 if TYPE_CHECKING:
     from memu.schema import SchemaVersion
 
-__all__ = ["db"]
+__all__ = ["db", "describe_import"]
+
+_SHOWN_AT_MOST = 20
 
 
 @click.group("db")
 def db() -> None:
-    """The database schema of a store."""
+    """The schema of a store, and the way in from memU."""
 
 
 def _db_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,6 +63,54 @@ def check(url: str | None, as_json: bool) -> int:
 
     version = check_schema(_named(url))
     return _show(version, f"{version.store}: {version.found}, up to date", as_json=as_json)
+
+
+@db.command("import-memu")
+@click.argument("url", metavar="URL")
+@click.option(
+    "--vectors-from",
+    metavar="ENCODER",
+    help="The encoder that its vectors come from, to keep them if it is in use.",
+)
+@common_options
+def import_memu(url: str, vectors_from: str | None, common: Common) -> int:
+    """Bring over a database of memU: each of its users' categories, items and their links.
+
+    The database at URL is only read. What is imported lies in no folder; a second run adds what is new since.
+    With --user only that user's rows are brought over.
+    """
+
+    async def run() -> ImportReport:
+        async with common.open_service() as memu:
+            return await memu.import_memu(url, user=common.user or None, vectors_from=vectors_from)
+
+    report = asyncio.run(run())
+    if common.as_json:
+        write_json(report.to_dict())
+    else:
+        print_lines(describe_import(report))
+        if not report.trees:
+            common.notice("No tree was written; `memu export --out DIR --user …` writes one.")
+    return 0 if report.ok else 1
+
+
+def describe_import(report: ImportReport) -> Iterator[Line]:
+    """What was brought over, for people."""
+    yield f"{report.source}: {report.scopes} scopes", "bold"
+    new = f"{report.pages} pages, {report.entries} entries of {report.sources} sources, {report.links} links"
+    yield f"  new: {new}; changed: {report.changed}; as they were: {report.unchanged}", ""
+    yield f"  vectors: {report.vectors_kept} kept, {report.vectors_missing} missing", ""
+    yield from _problems("not brought over", report.unplaced, "yellow")
+    yield from _problems("brought over, but", report.notes, "dim")
+    for tree in report.trees:
+        yield f"  {tree}", "dim"
+
+
+def _problems(head: str, found: tuple[FileProblem, ...], style: str) -> Iterator[Line]:
+    for each in found[:_SHOWN_AT_MOST]:
+        yield f"  {head}: {each.path}: {each.reason}", style
+    if len(found) > _SHOWN_AT_MOST:
+        yield f"  {head}: {len(found) - _SHOWN_AT_MOST} more; --json lists them all", style
 
 
 def _named(url: str | None) -> str | None:

@@ -37,7 +37,7 @@ def list_workspaces(common: Common) -> int:
     elif not found:
         common.notice("No workspace in this scope.")
     else:
-        print_lines((f"{one.id}  {one.name or '-'}  {one.root}", "") for one in found)
+        print_lines((f"{one.id}  {one.name or '-'}  {one.root or '(in no folder)'}", "") for one in found)
     return 0
 
 

@@ -147,7 +147,7 @@ class Doctor:
 
     def _trees(self, scope: Scope, workspaces: Sequence[Workspace], known: PublishedState) -> Iterator[Path]:
         """Where the workspaces' trees belong, then what else was published and is still there."""
-        wanted = {tree_of(scope, self.find_out(each.root)) for each in workspaces}
+        wanted = {tree_of(scope, self.find_out(each.root)) for each in workspaces if each.root}
         others = {Path(tree) for tree in known.publications}
         yield from sorted(wanted)
         yield from sorted(tree for tree in others - wanted if tree.is_dir())

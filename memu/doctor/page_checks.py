@@ -64,7 +64,7 @@ def _look_at_page(
     if not faults:
         return
     roots = [found.workspace.root for found in rows.repository.entries.of_page(page.id)]
-    remedy = rows.remedies.rebuild(min(roots)) if roots else RESTORE
+    remedy = rows.remedies.rebuild(min(filter(None, roots), default="")) if roots else RESTORE
     for fault in faults:
         yield Finding(
             check="pages",

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from sqlalchemy.engine import URL
 
-from memu.records import Scope
+from memu.records import IMPORTED, Scope
 from memu.storage.engine import store_path
 
-__all__ = ["NOTHING_TO_DO", "RESTORE", "Remedies"]
+__all__ = ["IMPORT", "NOTHING_TO_DO", "RESTORE", "Remedies"]
 
 NOTHING_TO_DO = "Nothing to do."
+IMPORT = "Run `memu db import-memu URL` again with the database that it came from."
 RESTORE = (
     "Restore a backup of the store, or move its file away and sync each folder again; the folders hold all but "
     "what memu was told to forget."
@@ -28,7 +29,9 @@ class Remedies:
     url: URL
 
     def sync(self, root: str, *options: str) -> str:
-        """Sync a workspace."""
+        """Sync a workspace; of one that was imported, import it again."""
+        if not root:
+            return IMPORT
         return f"Run `{self._command('sync', root, *options)}`."
 
     def export(self, out: Path, *options: str) -> str:
@@ -37,6 +40,8 @@ class Remedies:
 
     def rebuild(self, root: str) -> str:
         """Make every row of a workspace anew."""
+        if not root:
+            return f"Run `{self._command('workspace', 'remove', IMPORTED, '--yes')}`. {IMPORT}"
         remove, sync = self._command("workspace", "remove", root, "--yes"), self._command("sync", root)
         return f"Make the workspace's rows anew: `{remove}`, then `{sync}`."
 

@@ -48,7 +48,7 @@ def check_work(rows: ScopeRows) -> Checked:
     names = {page.id: f"{page.track.value}/{page.name}" for page in rows.repository.pages.list()}
     queued = rows.repository.queue.list()
     # Any sync of the scope folds its queue.
-    root = min((workspace.root for workspace in rows.workspaces), default="")
+    root = min((workspace.root for workspace in rows.workspaces if workspace.root), default="")
     findings += (
         Finding(
             check="work",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from memu.errors import NotFound
 from memu.export.exporter import name_extractor
 from memu.export.snapshot import Citation, TreePage, TreeSentence, TreeSnapshot, TreeSource, TreeWorkspace
-from memu.records import OverviewSentence, RecallFile, Scope, Track
+from memu.records import OverviewSentence, RecallFile, Resource, Scope, Track
 from memu.storage.entries import CitedEntry
 from memu.storage.repository import Repository
 
@@ -43,6 +43,7 @@ def load_snapshot(repository: Repository, scope: Scope) -> TreeSnapshot:
                 state=each.state,
                 reason=each.reason,
                 withheld=each.facts.get("forgotten") is True,
+                kept=_kept_text(repository, each),
             )
             for workspace in workspaces
             for each in repository.resources.of_workspace(workspace.id)
@@ -50,6 +51,13 @@ def load_snapshot(repository: Repository, scope: Scope) -> TreeSnapshot:
         pages=tuple(pages.values()),
         overviews={track: _to_sentences(repository.overviews.get(track) or (), pages) for track in Track},
     )
+
+
+def _kept_text(repository: Repository, source: Resource) -> str | None:
+    """The text that was kept of an imported source; where words of it were cut, what its passages still say."""
+    if source.kept_text == "":
+        return "\n\n".join(passage.text for passage in repository.passages.of_resource(source.id))
+    return source.kept_text
 
 
 def _to_sentences(found: Sequence[OverviewSentence], pages: Mapping[str, TreePage]) -> tuple[TreeSentence, ...]:

@@ -25,8 +25,9 @@ class Places:
     """Answers "what is the link from this file to that".
 
     roots: per workspace id, the encoded URL of its root as seen from the tree ("../.."), without a slash at the
-        end. copies: per source, its path in the tree; None when sources are linked where they lie. renames: the
-        other name under which a file of ours lies because a user's own file stands in its place.
+        end. copies: per source, its path in the tree; None when sources are linked where they lie. kept: of what
+        lies in no file, the same. renames: the other name under which a file of ours lies because a user's own
+        file stands in its place.
     labels: per workspace id, its label; "" when it is the only one.
     """
 
@@ -34,6 +35,7 @@ class Places:
     labels: Mapping[str, str]
     known: Collection[SourceKey] = frozenset()
     copies: Mapping[SourceKey, str] | None = None
+    kept: Mapping[SourceKey, str] = field(default_factory=dict)
     renames: Mapping[str, str] = field(default_factory=dict)
 
     def link_file(self, path: str, *, at: str) -> str:
@@ -42,8 +44,8 @@ class Places:
 
     def link_source(self, key: SourceKey, *, at: str) -> str | None:
         """The URL of a source as seen from the tree's file ``at``; None when the tree holds no copy of it."""
-        if self.copies is not None:
-            copy = self.copies.get(key)
+        copy = self.kept.get(key) or (self.copies or {}).get(key)
+        if copy is not None or self.copies is not None:
             return None if copy is None else self.link_file(copy, at=at)
         workspace_id, path = key
         root = self.roots.get(workspace_id)

@@ -38,22 +38,23 @@ def render_tree(
     Args:
         roots: per workspace id, the URL of its root as seen from the tree (see ``root_url``).
         copies: the redacted bytes of the sources to copy into the tree and to link there; None links every
-            source where it lies.
+            source where it lies. What lies in no file is copied always.
         renames: the names under which files of ours lie because a user's own file stands in their place.
             Only links follow it; the keys of the result do not.
     """
-    copied = None if copies is None else copy_paths(snapshot, copies)
+    kept = {source.key: source.kept.encode("utf-8") for source in snapshot.sources if source.kept}
+    held = {**(copies or {}), **kept}
+    paths = copy_paths(snapshot, held)
     several = len(snapshot.workspaces) > 1
     places = Places(
         roots=roots,
         labels={item.id: label if several else "" for item, label in sort_workspaces(snapshot.workspaces)},
         known=frozenset(source.key for source in snapshot.sources),
-        copies=copied,
+        copies=None if copies is None else paths,
+        kept={key: paths[key] for key in kept},
         renames=renames or {},
     )
-    files: dict[str, bytes] = {}
-    if copied is not None and copies is not None:
-        files.update({path: copies[key] for key, path in sorted(copied.items(), key=lambda item: item[1])})
+    files = {path: held[key] for key, path in sorted(paths.items(), key=lambda item: item[1])}
     for page in sorted(snapshot.pages, key=lambda page: page.file):
         files[page.file] = _render_page(page, snapshot.extractor, places).encode("utf-8")
     roots_pages = {

@@ -37,6 +37,7 @@ class TreeSource:
     """One source. ``path`` is workspace-relative POSIX.
 
     withheld: words of it were forgotten, so that no copy of it is shown.
+    kept: the text of one that lies in no file; the tree holds a copy of it.
     """
 
     workspace_id: str
@@ -47,6 +48,7 @@ class TreeSource:
     state: State = State.DONE
     reason: str | None = None
     withheld: bool = False
+    kept: str | None = None
 
     @property
     def key(self) -> SourceKey:

@@ -64,7 +64,7 @@ class CopySources:
         read = (
             (source.key, self.read(roots[source.workspace_id], source.path))
             for source in snapshot.sources
-            if source.state in {State.DONE, State.PARTIAL} and not source.withheld
+            if source.state in {State.DONE, State.PARTIAL} and not source.withheld and source.kept is None
         )
         return {key: data for key, data in read if data is not None}
 
@@ -134,7 +134,8 @@ class Record:
 
 def _renderer(state: ExportState) -> Render:
     snapshot = _given(state.snapshot)
-    roots = {workspace.id: root_url(state.tree, Path(workspace.root)) for workspace in snapshot.workspaces}
+    folders = (workspace for workspace in snapshot.workspaces if workspace.root)
+    roots = {workspace.id: root_url(state.tree, Path(workspace.root)) for workspace in folders}
 
     def again(renames: Mapping[str, str]) -> Mapping[str, bytes]:
         return render_tree(snapshot, roots=roots, copies=state.copies, renames=renames)

@@ -34,8 +34,12 @@ def settle_root(
     inside the new root (``holds_store``); else it is new.
 
     Raises:
-        RootError: the name belongs to a folder that still exists elsewhere, or the root overlaps another.
+        RootError: the name belongs to a folder that still exists elsewhere, or to what was imported; or the root
+            overlaps another.
     """
+    if any(not each.root and each.name == name for each in known):
+        raise RootError(f"The name {name!r} belongs to what was imported. Give {root} another name.")
+    known = [each for each in known if each.root]
     found = _find(known, root, name, exists, holds_store=holds_store)
     others = [each for each in known if found is None or each.id != found.id]
     for other in others:

@@ -11,7 +11,7 @@ from memu.errors import NotFound
 from memu.names import fold_name, slugify
 from memu.records import Layer, LineSpan, Listing, RecallFile, Resource, Scope, Track
 from memu.retrieve.listings import entry_listing, page_reference
-from memu.retrieve.source_text import FORGOTTEN, GONE, show_file, show_stored
+from memu.retrieve.source_text import FORGOTTEN, GONE, show_file, show_kept, show_stored
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 
@@ -84,6 +84,8 @@ def _show(
     source: Resource, root: Path | None, span: LineSpan | None, max_size: int
 ) -> tuple[str | None, str | None]:
     """The source's text from its file, None where only the store may be asked, and why it is not the raw text."""
+    if source.kept_text is not None:
+        return (show_kept(source.kept_text, source.path, span) or None), None
     if source.facts.get("forgotten") is True:
         return None, FORGOTTEN
     return show_file(root, source.path, span, max_size) if root else (None, GONE)

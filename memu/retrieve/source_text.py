@@ -15,7 +15,7 @@ from memu.ingest.document import Block, BlockKind, Row, Source
 from memu.ingest.paths import read_source
 from memu.records import LineSpan, Passage
 
-__all__ = ["DISGUISED", "FORGOTTEN", "GONE", "show_file", "show_stored"]
+__all__ = ["DISGUISED", "FORGOTTEN", "GONE", "show_file", "show_kept", "show_stored"]
 
 DISGUISED = "a secret is disguised in its raw lines; shown is what was read of them"
 FORGOTTEN = "words of it were forgotten; shown is what was kept of it"
@@ -49,6 +49,19 @@ def show_file(root: Path, path: str, span: LineSpan | None, max_size: int) -> tu
     if hides_secret(text, path):
         return (_read_lines(text, path, span) if span else None), DISGUISED
     return (text if span is None else "\n".join(lines[span.start - 1 : span.end])), None
+
+
+def show_kept(text: str, path: str, span: LineSpan | None) -> str:
+    """The text that was kept of an imported source, or some of its lines; "" where words of it were cut.
+
+    Raises:
+        NotFound: it has no such lines.
+    """
+    if span is None or not text:
+        return text
+    lines = text.removesuffix("\n").split("\n")
+    _require(span, len(lines), path)
+    return "\n".join(lines[span.start - 1 : span.end])
 
 
 def show_stored(passages: Sequence[Passage], path: str, span: LineSpan | None) -> str:

@@ -24,8 +24,8 @@ _LINK = tuple(recall_file_entry.c[name] for name in ("file_id", "entry_id", "mar
 class Pages(Group):
     """Rows of ``recall_file`` and ``recall_file_entry``."""
 
-    def ensure(self, track: Track, name: str) -> RecallFile:
-        """The page of this name, made empty if there is none.
+    def ensure(self, track: Track, name: str, *, page_id: str | None = None) -> RecallFile:
+        """The page of this name, made empty if there is none, with the id given or a new one.
 
         An existing page keeps its spelling: which spelling is shown depends on all sources, so *assign* sets it
         by ``rename``. Two processes that make one page at once get the same row.
@@ -35,7 +35,7 @@ class Pages(Group):
         if known is not None:
             return known
         row = {
-            "id": new_id(),
+            "id": page_id or new_id(),
             "track": track.value,
             "folded_name": folded,
             "name": choose_display_name([name]),

@@ -46,8 +46,7 @@ class Passages(Group):
 
     def replace_for_entries(self, resource_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
         """Make ``passages``, each with its ``entry_id``, all of the entries of a source; returns their ids."""
-        known = _in_order(self._scoped.run(_of_entries(), resource_id=resource_id))
-        return self._replace(known, passages, lambda each: {"entry_id": each.entry_id})
+        return self._replace(self.of_entries(resource_id), passages, lambda each: {"entry_id": each.entry_id})
 
     def replace_for_page(self, file_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
         """Make ``passages`` all of a page; returns their ids in order."""
@@ -56,6 +55,10 @@ class Passages(Group):
     def of_resource(self, resource_id: str) -> tuple[Passage, ...]:
         """A source's own passages, in order."""
         return _in_order(self._scoped.find(PASSAGE, passage, resource_id=resource_id))
+
+    def of_entries(self, resource_id: str) -> tuple[Passage, ...]:
+        """The passages of a source's entries."""
+        return _in_order(self._scoped.run(_of_entries(), resource_id=resource_id))
 
     def of_page(self, file_id: str) -> tuple[Passage, ...]:
         """A page's own passages, in order."""

@@ -32,6 +32,7 @@ VERBS: dict[str, tuple[Any, ...]] = {
     "examine": (),
     "list_workspaces": (),
     "remove_workspace": (".",),
+    "import_memu": ("sqlite://",),
     "forget": ("pump.md",),
 }
 

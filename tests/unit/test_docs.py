@@ -67,7 +67,7 @@ def test_every_command_and_setting_is_described() -> None:
     "command",
     [
         *("sync", "search", "export", "get", "status", "doctor", "forget"),
-        *("workspace remove", "steps", "db upgrade"),
+        *("workspace remove", "steps", "db upgrade", "db import-memu"),
     ],
 )
 def test_every_option_is_described(command: str, capsys: pytest.CaptureFixture[str]) -> None:

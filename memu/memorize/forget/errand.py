@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from memu.errors import EncoderMismatch, NotFound, ReadError
@@ -126,7 +127,7 @@ class Forgetter:
         offered = await self.database.read(lambda session: list_names(session.within(scope)))
         problems: list[FileProblem] = []
         memorize = MemorizeFiles(self.database, self.carry, self.concurrency)
-        for workspace in removal.workspaces:
+        for workspace in (each for each in removal.workspaces if each.root):
             began = datetime.now(UTC)
             root, paths = Path(workspace.root), sorted(cut[workspace.id])
             found = await asyncio.to_thread(_look_for, root, paths)
@@ -146,7 +147,10 @@ class Forgetter:
     async def _settle(self, scope: Scope) -> None:
         workspaces = await self.database.read(lambda session: session.within(scope).workspaces.list())
         for workspace in workspaces:
-            if workspace.assigned != workspace.version:
+            if not workspace.root:
+                # What was imported stands where it was put.
+                await self.database.write(partial(_mark_settled, scope, workspace))
+            elif workspace.assigned != workspace.version:
                 await self.carry("assign", AssignState(scope=scope, workspace_id=workspace.id))
         await FoldPages(self.database, self.carry, self.concurrency).fold(scope, Meter())
         # Words answer without vectors; whoever syncs next is told which encoder is wanted.
@@ -214,7 +218,13 @@ def _to_problem(outcome: Outcome) -> FileProblem:
     return FileProblem(path=outcome.path, reason=outcome.reason or "")
 
 
+def _mark_settled(scope: Scope, workspace: Workspace, session: Session) -> None:
+    session.within(scope).workspaces.mark_assigned(workspace.id, workspace.version)
+
+
 def _hash_of(workspace: Workspace, path: str) -> str | None:
+    if not workspace.root:
+        return None
     try:
         return hash_source(Path(workspace.root), path)
     except ReadError:

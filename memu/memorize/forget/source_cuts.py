@@ -56,7 +56,7 @@ def cut_source(
     facts = {name: work.cut_fact(value) for name, value in resource.facts.items()}
     if (title, kept, left, facts) == (resource.title, list(entries), list(passages), dict(resource.facts)):
         return None
-    again = resource.state in (State.DONE, State.PARTIAL)
+    again = resource.state in (State.DONE, State.PARTIAL) and resource.kept_text is None
     # The caption may quote what went in words of its own; reading the file again gives it back.
     changed = replace(
         resource,

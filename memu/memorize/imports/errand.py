@@ -1,0 +1,245 @@
+"""Bringing a database of memU over, scope by scope: what the verb ``import_memu`` does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from memu.errors import ConfigurationError, EncoderMismatch, ScopeError
+from memu.ingest.redact import redact
+from memu.memorize.file_work import Carry, FoldPages
+from memu.memorize.forget.forgotten import Forgotten
+from memu.memorize.imports.source import ImportedSource, make_source
+from memu.memorize.imports.storing import Standing, look, store
+from memu.memorize.imports.telling import PageLink, Told, name_pages, tell_category, tell_item
+from memu.memorize.states import EmbedState
+from memu.providers.meter import Meter
+from memu.providers.protocols import Encoder
+from memu.records import EncoderIdentity, ExportReport, FileProblem, ImportReport, Scope
+from memu.storage.database import Database
+from memu.storage.legacy import LegacyCategory, LegacyItem, LegacyStore
+
+__all__ = ["Importer"]
+
+_ITEMS_AT_ONCE = 200
+_SOURCES_AT_ONCE = 50
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a run comes to. ``dimension`` of the vectors that are kept, once one was seen."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    unplaced: list[FileProblem] = field(default_factory=list)
+    notes: list[FileProblem] = field(default_factory=list)
+    extra: Counter[str] = field(default_factory=Counter)
+    trees: list[str] = field(default_factory=list)
+    dimension: int = 0
+
+    def sort_out(self, problems: Sequence[FileProblem]) -> None:
+        """What was kept in spite of it is a note."""
+        for each in problems:
+            (self.notes if "is kept as" in each.reason else self.unplaced).append(each)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importer:
+    """Imports into one store.
+
+    scope_of: the scope of a row's own fields. scope_fields: the fields that a scope may have. lock_name: of what
+    changes a workspace. export: brings a scope's tree up to date; None where it is not known where it lies.
+    """
+
+    database: Database
+    encoder: Encoder | None
+    carry: Carry
+    scope_of: Callable[[Mapping[str, Any]], Scope]
+    scope_fields: Collection[str]
+    lock_name: Callable[[Scope, str], str]
+    export: Callable[[Scope], Awaitable[ExportReport | None]]
+    concurrency: int
+
+    async def run(self, url: str, *, only: Scope | None, vectors_from: str | None) -> ImportReport:
+        """Import the database at ``url``; what is there already as it is stays untouched.
+
+        Args:
+            only: this scope's rows alone. vectors_from: the name of the encoder that memU's vectors come from;
+                they are kept where it is the store's too. None: everything is encoded anew.
+
+        Raises:
+            ConfigurationError: it is no database of memU, its rows belong to scopes that the scope model cannot
+                name, or its vectors come from another encoder than the one in use.
+            StoreError: it does not answer. EncoderMismatch: the store's vectors come from another encoder.
+            BusyError: another import into the same scope runs.
+        """
+        await self._check_encoder(vectors_from)
+        legacy = await asyncio.to_thread(LegacyStore.open, url)
+        tally = _Tally(dimension=self.encoder.identity.dimension if self.encoder else 0)
+        try:
+            scopes = await asyncio.to_thread(legacy.scopes)
+            self._check_fields(scopes)
+            for fields in scopes:
+                try:
+                    scope = self.scope_of(fields)
+                except ScopeError as error:
+                    tally.unplaced.append(FileProblem(path=f"the rows of {dict(fields)}", reason=str(error)))
+                    continue
+                if only is None or scope == only:
+                    await self._import_scope(legacy, fields, scope, tally, vectors=vectors_from is not None)
+            if only is None:
+                await asyncio.to_thread(_find_loose, legacy, tally)
+        finally:
+            await asyncio.to_thread(legacy.close)
+        return _to_report(legacy.shown, tally)
+
+    async def _check_encoder(self, vectors_from: str | None) -> None:
+        encoder = self.encoder
+        if vectors_from is not None and (encoder is None or encoder.identity.name != vectors_from):
+            used = f"the encoder here is {encoder.identity.name}" if encoder else "no encoder is in use"
+            raise ConfigurationError(
+                f"The vectors come from {vectors_from}, but {used}. Use that encoder here too, or leave the name "
+                "out to have everything encoded anew."
+            )
+        if encoder is not None:
+            identity = encoder.identity
+            await self.database.read(lambda session: session.encoders.check(identity))
+
+    def _check_fields(self, scopes: Sequence[Mapping[str, Any]]) -> None:
+        unknown = sorted({name for fields in scopes for name in fields} - set(self.scope_fields))
+        if unknown:
+            raise ConfigurationError(
+                f"Rows of this database are told apart by {', '.join(unknown)}, no field of a scope here; "
+                "open the store with a scope_model that has it, so that nobody's memory is mixed with another's."
+            )
+
+    async def _import_scope(
+        self, legacy: LegacyStore, fields: Mapping[str, Any], scope: Scope, tally: _Tally, *, vectors: bool
+    ) -> None:
+        tally.counts["scopes"] += 1
+        async with self.database.lock(self.lock_name(scope, "")):
+            standing = await self.database.read(lambda session: look(session.within(scope)))
+            categories = await asyncio.to_thread(legacy.categories, fields, vectors=vectors)
+            problems: list[FileProblem] = []
+            pages = name_pages(categories, problems)
+            told = [each for one in categories if one.id in pages for each in tell_category(one, pages[one.id])]
+            await self._store(scope, standing, told, tally, vectors=vectors)
+            used = await self._import_items(legacy, fields, scope, standing, pages, tally, vectors=vectors)
+            problems += _find_empty(categories, {page for each in told for page in each.pages}, used)
+            tally.sort_out(problems)
+            # No model is asked about what people brought along; where one has to be, the next sync does it.
+            await FoldPages(self.database, self.carry, self.concurrency).fold(scope, Meter(max_calls=0))
+            with suppress(EncoderMismatch):
+                tally.counts["missing"] += (await self.carry("embed", EmbedState(scope=scope))).missing
+        report = await self.export(scope)
+        tally.trees += [report.tree] if report else []
+
+    async def _import_items(
+        self,
+        legacy: LegacyStore,
+        fields: Mapping[str, Any],
+        scope: Scope,
+        standing: Standing,
+        pages: Mapping[str, PageLink],
+        tally: _Tally,
+        *,
+        vectors: bool,
+    ) -> set[str]:
+        """Import a scope's items, some at once; returns the categories that they are in."""
+        used: set[str] = set()
+        after = ""
+
+        def read() -> tuple[LegacyItem, ...]:
+            return legacy.items(fields, after=after, limit=_ITEMS_AT_ONCE, vectors=vectors)
+
+        while items := await asyncio.to_thread(read):
+            problems: list[FileProblem] = []
+            told = [each for item in items if (each := tell_item(item, pages, problems)) is not None]
+            tally.sort_out(problems)
+            tally.extra.update(name for item in items for name in item.extra)
+            used.update(category for item in items for category in item.categories)
+            await self._store(scope, standing, told, tally, vectors=vectors)
+            after = items[-1].id
+        return used
+
+    async def _store(
+        self, scope: Scope, standing: Standing, told: Sequence[Told], tally: _Tally, *, vectors: bool
+    ) -> None:
+        """Store what is new of these, a bounded number in one transaction."""
+        new = [each for each in told if standing.is_new(each)]
+        tally.counts["unchanged"] += len(told) - len(new)
+        wanted = [each for each in new if not standing.is_forgotten(each)]
+        tally.counts["forgotten"] += len(new) - len(wanted)
+        encoder = self._identify(wanted, tally) if vectors else None
+        for at in range(0, len(wanted), _SOURCES_AT_ONCE):
+            some = wanted[at : at + _SOURCES_AT_ONCE]
+            made = await asyncio.to_thread(_make_all, some, standing.forgotten)
+            stored = await self.database.write(partial(store, scope=scope, sources=made, encoder=encoder))
+            tally.counts.update(stored.counts)
+            tally.notes += stored.notes
+
+    def _identify(self, told: Sequence[Told], tally: _Tally) -> EncoderIdentity | None:
+        """The encoder of the vectors that are kept; where only a vector can tell its dimension, of the first."""
+        assert self.encoder is not None
+        first = next((len(each.vector) for each in told if each.vector), 0)
+        tally.dimension = tally.dimension or first
+        return replace(self.encoder.identity, dimension=tally.dimension) if tally.dimension else None
+
+
+def _make_all(told: Sequence[Told], forgotten: Forgotten) -> list[ImportedSource]:
+    return [make_source(each, forgotten) for each in told]
+
+
+def _find_empty(
+    categories: Sequence[LegacyCategory], written: Collection[PageLink], used: Collection[str]
+) -> list[FileProblem]:
+    """The categories that no page can be made of: a page rests on what its sources say."""
+    with_text = {page.id for page in written}
+    empty = (each for each in categories if each.id not in with_text and each.id not in used)
+    return [_problem(f"category {each.id}", f"{each.name!r} has neither text nor items") for each in empty]
+
+
+def _find_loose(legacy: LegacyStore, tally: _Tally) -> None:
+    for item, category in legacy.loose_links():
+        tally.unplaced.append(_problem(f"link {item} {category}", "its item is gone"))
+    for url, caption in legacy.unused_sources():
+        about = f"no item was made of it ({caption})" if caption else "no item was made of it"
+        tally.unplaced.append(_problem(f"resource {url}", about))
+
+
+def _problem(place: str, reason: str) -> FileProblem:
+    """Names, addresses and captions are a database's own words: what is told of them holds no secret."""
+    return FileProblem(path=redact(place).text, reason=redact(reason).text)
+
+
+def _to_report(shown: str, tally: _Tally) -> ImportReport:
+    counts = tally.counts
+    notes = [
+        FileProblem(path="items", reason=f"{name!r} of {count} items is not kept")
+        for name, count in sorted(tally.extra.items())
+    ]
+    if counts["forgotten"]:
+        reason = f"{counts['forgotten']} are not brought back: they were forgotten here"
+        notes.append(FileProblem(path="sources", reason=reason))
+    if counts["unusable"]:
+        reason = f"{counts['unusable']} cannot be compared with the others; their texts are encoded anew"
+        notes.append(FileProblem(path="vectors", reason=reason))
+    return ImportReport(
+        source=shown,
+        scopes=counts["scopes"],
+        pages=counts["pages"],
+        entries=counts["entries"],
+        sources=counts["sources"],
+        links=counts["links"],
+        changed=counts["changed"],
+        unchanged=counts["unchanged"],
+        vectors_kept=counts["vectors"],
+        vectors_missing=counts["missing"],
+        unplaced=tuple(tally.unplaced),
+        notes=(*tally.notes, *notes),
+        trees=tuple(tally.trees),
+    )
