@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.postgres import Server, started_server
+from support.postgres import SERVERS, Server, started_server
 
 # How long an example takes says how busy the machine is, and nothing of memu.
 settings.register_profile("memu", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -24,7 +24,20 @@ os.environ["MEMU_CONFIG"] = ""
 def postgres() -> Iterator[Server]:
     """A Postgres server with pgvector. A test that asks for it fails where there is none."""
     with started_server() as server:
+        SERVERS.append(server)
         yield server
+        SERVERS.remove(server)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_server(request: pytest.FixtureRequest) -> Iterator[Server | None]:
+    """Where a test's stores are: in files, or on the server until the test ends."""
+    if request.param == "sqlite":
+        yield None
+        return
+    server: Server = request.getfixturevalue("postgres")
+    yield server
+    server.release_all()
 
 
 @pytest.fixture

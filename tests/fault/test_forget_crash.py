@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.kills import KillAtStatement, KillAtStep, KilledError, listening
+from support.postgres import Server
 from support.stores import Bench
 
 from memu import Interceptor
@@ -18,6 +16,8 @@ from memu import Interceptor
 pytestmark = pytest.mark.fault
 
 EVERY = int(os.environ.get("MEMU_TEST_CRASH_EVERY", "9"))
+# On a server, in the short form, so many times fewer points.
+RARER = 1 if EVERY == 1 else 3
 SECRET = "The blue lantern is hidden under the bridge in Oslo."
 FILES = {
     "treasure.md": f"# Treasure\n\n- {SECRET}\n- Maps are kept with the harbour master.\n",
@@ -25,17 +25,6 @@ FILES = {
     "only.md": f"# Only\n\n- {SECRET}\n",
     "other.md": "# Other\n\nDeploys go out on Tuesdays after the stand-up.\n",
 }
-
-
-def copy(bench: Bench, place: Path) -> Bench:
-    """The bench elsewhere, its store told of the new places as a move would."""
-    shutil.copytree(bench.base, place)
-    made = Bench(place)
-    with closing(sqlite3.connect(made.store)) as connection:
-        connection.execute("UPDATE workspace SET root = ?", (str(made.work),))
-        connection.execute("UPDATE publication SET tree = replace(tree, ?, ?)", (str(bench.base), str(place)))
-        connection.commit()
-    return made
 
 
 async def forget(bench: Bench, *interceptors: Interceptor) -> None:
@@ -57,12 +46,12 @@ def outcome(bench: Bench) -> Any:
 
 
 @pytest.fixture
-async def prepared(tmp_path: Path) -> tuple[Bench, Any]:
+async def prepared(tmp_path: Path, store_server: Server | None) -> tuple[Bench, Any]:
     """A synced folder; and what it comes to when it forgets undisturbed."""
-    bench = Bench(tmp_path / "base")
+    bench = Bench(tmp_path / "base", server=store_server)
     bench.write(FILES)
     await sync(bench)
-    calm = copy(bench, tmp_path / "calm")
+    calm = bench.copy_to(tmp_path / "calm")
     await forget(calm)
     return bench, outcome(calm)
 
@@ -70,7 +59,7 @@ async def prepared(tmp_path: Path) -> tuple[Bench, Any]:
 async def crash_and_recover(prepared: tuple[Bench, Any], number: int, kind: str) -> bool:
     """Whether a kill at this point was reached; if so, all was well afterwards."""
     bench, expected = prepared
-    trial = copy(bench, bench.base.parent / f"trial-{kind}-{number}")
+    trial = bench.copy_to(bench.base.parent / f"trial-{kind}-{number}")
     try:
         if kind == "step":
             await forget(trial, KillAtStep(number))
@@ -89,7 +78,7 @@ async def crash_and_recover(prepared: tuple[Bench, Any], number: int, kind: str)
             await sync(trial)
     assert trial.holding("lantern") == []
     assert outcome(trial) == expected, f"killed at {kind} {number}"
-    shutil.rmtree(trial.base)
+    trial.discard()
     return reached
 
 
@@ -98,20 +87,20 @@ async def test_p2_a_killed_forget_has_done_nothing_or_is_finished_by_a_sync(
     prepared: tuple[Bench, Any], kind: str, record_property: Any
 ) -> None:
     points = 0
-    for number in range(1, 100_000, EVERY):
+    for number in range(1, 100_000, EVERY if prepared[0].server is None else RARER * EVERY):
         if not await crash_and_recover(prepared, number, kind):
             break
         points += 1
     record_property(f"crash points of forget by {kind}", points)
-    assert points * EVERY > 20
+    assert points > 1
 
 
 async def test_p2_a_scope_that_was_half_forgotten_is_forgotten_whole_the_second_time(
     prepared: tuple[Bench, Any],
 ) -> None:
     bench, _ = prepared
-    for number in range(1, 100_000, 7):
-        trial = copy(bench, bench.base.parent / f"scope-{number}")
+    for number in range(1, 100_000, 7 if bench.server is None else 7 * RARER):
+        trial = bench.copy_to(bench.base.parent / f"scope-{number}")
         async with trial.open() as memu:
             try:
                 with listening(KillAtStatement(number)):
@@ -121,5 +110,5 @@ async def test_p2_a_scope_that_was_half_forgotten_is_forgotten_whole_the_second_
                 await memu.forget(everything=True)
         assert trial.holding("lantern", "tuesdays") == []
         assert trial.trees() == {}
-        shutil.rmtree(trial.base)
+        trial.discard()
     assert number > 7

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 from support.citations import check_tree
-from support.rows import comparable_rows
+from support.postgres import Server
+from support.stores import Bench
 
 pytestmark = pytest.mark.fault
 
@@ -32,8 +33,8 @@ def start(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def sync(folder: Path, store: Path, out: Path, *more: str) -> subprocess.Popen[str]:
-    return start("sync", str(folder), "--quiet", "--db", f"sqlite:///{store}", "--out", str(out), *more)
+def sync(folder: Path, bench: Bench, *more: str) -> subprocess.Popen[str]:
+    return start("sync", str(folder), "--quiet", "--db", bench.url, "--out", str(bench.out), *more)
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
@@ -60,50 +61,56 @@ def tree(out: Path) -> dict[str, bytes]:
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
 
 
-def test_p2_killed_by_the_system_at_random_moments(tmp_path: Path, record_property: Any) -> None:
+def test_p2_killed_by_the_system_at_random_moments(
+    tmp_path: Path, store_server: Server | None, record_property: Any
+) -> None:
     """After every few kills the folder changes; in the end store and tree are those of a calm sync."""
     chance = random.Random(20)
-    folder, store, out = tmp_path / "work", tmp_path / "store.sqlite3", tmp_path / "out"
+    bench, calm = (Bench(tmp_path, name, store_server) for name in ("store", "calm"))
+    folder = bench.work
     lay(folder, 30)
+    kills = KILLS if store_server is None or KILLS > 20 else KILLS // 3
     interrupted = 0
-    for number in range(KILLS):
+    for number in range(kills):
         if number % 5 == 4:
             lay(folder, 30, edition=number)
-        process = sync(folder, store, out)
+        process = sync(folder, bench)
         time.sleep(chance.uniform(0.2, 2.0))
         process.send_signal(signal.SIGKILL)
         code, errors = finish(process)
         interrupted += code == -signal.SIGKILL
         assert code in (0, -signal.SIGKILL), errors
     # A dead process holds no lock: the next sync goes ahead at once.
-    assert finish(sync(folder, store, out)) == (0, "")
-    record_property("kills that met a running sync", f"{interrupted} of {KILLS}")
+    assert finish(sync(folder, bench)) == (0, "")
+    record_property("kills that met a running sync", f"{interrupted} of {kills}")
     assert interrupted > 0
-    assert finish(sync(folder, tmp_path / "calm.sqlite3", tmp_path / "calm")) == (0, "")
-    assert tree(out) == tree(tmp_path / "calm")
-    assert comparable_rows(store) == comparable_rows(tmp_path / "calm.sqlite3")
-    assert check_tree(out / "workspace-memory")[1] == []
-    assert [path.name for path in out.rglob("*") if ".tmp" in path.name or path.name.endswith("~")] == []
+    assert finish(sync(folder, calm)) == (0, "")
+    assert tree(bench.out) == tree(calm.out)
+    assert bench.comparable() == calm.comparable()
+    assert check_tree(bench.out / "workspace-memory")[1] == []
+    assert [path.name for path in bench.out.rglob("*") if ".tmp" in path.name or path.name.endswith("~")] == []
 
 
-@pytest.mark.parametrize("count", [1, 4])
-def test_p8_eight_processes_on_one_store_end_as_one_after_another(count: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [1, 4, 8])
+def test_p8_eight_processes_on_one_store_end_as_one_after_another(
+    count: int, tmp_path: Path, store_server: Server | None
+) -> None:
     """One folder or several, searches and exports between: busy is the only refusal."""
-    store, out = tmp_path / "store.sqlite3", tmp_path / "out"
+    bench, calm = (Bench(tmp_path, name, store_server) for name in ("store", "calm"))
     folders = [tmp_path / f"room-{number}" for number in range(count)]
     for folder in folders:
         lay(folder, 12)
-    places = ("--db", f"sqlite:///{store}", "--out", str(out))
-    running = [sync(folder, store, out, "--workspace", folder.name) for folder in folders * (8 // count)]
+    places = ("--db", bench.url, "--out", str(bench.out))
+    running = [sync(folder, bench, "--workspace", folder.name) for folder in folders * (8 // count)]
     ended = [finish(process) for process in running]
     assert {code for code, _ in ended} <= {0, BUSY}, ended
     assert sum(code == 0 for code, _ in ended) >= count
     assert all("busy" in errors for code, errors in ended if code == BUSY)
     readers = [start("search", "gauge of line 7", "--json", *places[:2]) for _ in range(2)]
     readers += [start("export", "--quiet", *places) for _ in range(2)]
-    again = [sync(folder, store, out, "--workspace", folder.name, "--wait") for folder in folders]
+    again = [sync(folder, bench, "--workspace", folder.name, "--wait") for folder in folders]
     assert {finish(process)[0] for process in (*readers, *again)} == {0}
     for folder in folders:
-        finish(sync(folder, tmp_path / "calm.sqlite3", tmp_path / "calm", "--workspace", folder.name))
-    assert tree(out) == tree(tmp_path / "calm")
-    assert comparable_rows(store) == comparable_rows(tmp_path / "calm.sqlite3")
+        finish(sync(folder, calm, "--workspace", folder.name))
+    assert tree(bench.out) == tree(calm.out)
+    assert bench.comparable() == calm.comparable()

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 from support.kills import KillAtStatement, KillAtStep, KilledError, listening
-from support.rows import comparable_rows
+from support.postgres import Server
+from support.stores import Bench
 
-from memu import Interceptor, MemoryService
-from memu.providers.fakes import HashingEncoder
+from memu import Interceptor
 
 pytestmark = pytest.mark.fault
 
 EVERY = int(os.environ.get("MEMU_TEST_CRASH_EVERY", "9"))
+# On a server, in the short form, so many times fewer points.
+RARER = 1 if EVERY == 1 else 3
 
 DEPLOYS = "# Deploys\n\nDeploys go out on Tuesdays after the stand-up.\n\nThe gateway is left alone on Fridays.\n"
 RESTORE = "# Restore\n\n## How to restore\n\n1. Stop the service.\n2. Copy the dump back.\n3. Start it again.\n"
@@ -43,59 +45,35 @@ def lay(folder: Path, files: dict[str, str]) -> None:
         os.utime(target, (1_700_000_000 + number, 1_700_000_000 + number))
 
 
-async def sync(base: Path, *interceptors: Interceptor) -> None:
-    async with MemoryService.open(
-        f"sqlite:///{base / 'store.sqlite3'}",
-        out=base / "out",
-        encoder=HashingEncoder(16),
-        interceptors=interceptors,
-    ) as memu:
-        report = await memu.memorize_workspace(base / "work")
-        assert report.ok
+async def sync(bench: Bench, *interceptors: Interceptor) -> None:
+    async with bench.open(interceptors=interceptors) as memu:
+        assert (await memu.memorize_workspace(bench.work)).ok
 
 
-def outcome(base: Path) -> Any:
-    tree = {
-        path.relative_to(base / "out").as_posix(): path.read_bytes()
-        for path in (base / "out").rglob("*")
-        if path.is_file() and path.name != ".memu-export.json"
-    }
-    return tree, {
-        name: [tuple(str(value).replace(str(base), "") for value in row) for row in rows]
-        for name, rows in comparable_rows(base / "store.sqlite3").items()
+def outcome(bench: Bench) -> Any:
+    trees, rows = bench.outcome()
+    return trees, {
+        name: [tuple(str(value).replace(str(bench.base), "") for value in row) for row in found]
+        for name, found in rows.items()
     }
 
 
 @pytest.fixture
-async def prepared(tmp_path: Path) -> tuple[Path, Any]:
+async def prepared(tmp_path: Path, store_server: Server | None) -> tuple[Bench, Any]:
     """A synced folder, then edited in every way; and what an undisturbed sync makes of that."""
-    base = tmp_path / "base"
-    lay(base / "work", BEFORE)
-    await sync(base)
-    lay(base / "work", AFTER)
-    calm = tmp_path / "calm"
-    shutil.copytree(base, calm)
-    await move_root(calm, base)
+    bench = Bench(tmp_path / "base", server=store_server)
+    lay(bench.work, BEFORE)
+    await sync(bench)
+    lay(bench.work, AFTER)
+    calm = bench.copy_to(tmp_path / "calm")
     await sync(calm)
-    return base, outcome(calm)
+    return bench, outcome(calm)
 
 
-async def move_root(copy: Path, original: Path) -> None:
-    """The copy's store knows the folder at its old place; it is told of the new one as a move would."""
-    import sqlite3
-
-    with sqlite3.connect(copy / "store.sqlite3") as connection:
-        connection.execute("UPDATE workspace SET root = ?", (str(copy / "work"),))
-        connection.execute("UPDATE publication SET tree = replace(tree, ?, ?)", (str(original), str(copy)))
-    connection.close()
-
-
-async def crash_and_recover(prepared: tuple[Path, Any], number: int, kind: str) -> bool:
+async def crash_and_recover(prepared: tuple[Bench, Any], number: int, kind: str) -> bool:
     """Whether a kill at this point was reached; if so, a further sync ended as an undisturbed one."""
-    base, expected = prepared
-    trial = base.parent / f"trial-{kind}-{number}"
-    shutil.copytree(base, trial)
-    await move_root(trial, base)
+    bench, expected = prepared
+    trial = bench.copy_to(bench.base.parent / f"trial-{kind}-{number}")
     try:
         if kind == "step":
             await sync(trial, KillAtStep(number))
@@ -107,18 +85,19 @@ async def crash_and_recover(prepared: tuple[Path, Any], number: int, kind: str) 
         reached = True
         await sync(trial)
     assert outcome(trial) == expected, f"killed at {kind} {number}"
-    shutil.rmtree(trial)
+    trial.discard()
     return reached
 
 
 @pytest.mark.parametrize("kind", ["step", "statement"])
 async def test_p2_killed_at_any_point_a_further_sync_ends_as_an_undisturbed_one(
-    prepared: tuple[Path, Any], kind: str, record_property: Any
+    prepared: tuple[Bench, Any], kind: str, record_property: Any
 ) -> None:
     points = 0
-    for number in range(1, 100_000, EVERY):
+    every = EVERY if prepared[0].server is None else EVERY * RARER
+    for number in range(1, 100_000, every):
         if not await crash_and_recover(prepared, number, kind):
             break
         points += 1
     record_property(f"crash points by {kind}", points)
-    assert points * EVERY > 20
+    assert points * every > 20

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import sqlite3
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,7 +20,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from support.citations import check_tree
-from support.rows import comparable_rows
+from support.postgres import SERVERS, Server
+from support.stores import Bench
 
 from memu import Interceptor, MemoryService, StepEvent, SyncReport
 from memu.errors import ProviderError
@@ -29,7 +29,7 @@ from memu.ingest.document import Document
 from memu.memorize.candidate import Extraction
 from memu.memorize.extractors.policies import extract
 from memu.memorize.extractors.protocol import NO_CONTEXT, ExtractContext
-from memu.providers.fakes import FailingEncoder, HashingEncoder
+from memu.providers.fakes import FailingEncoder
 from memu.settings import Settings
 
 pytestmark = pytest.mark.property
@@ -98,14 +98,14 @@ class SyncMachine(RuleBasedStateMachine):
         self.base = Path(tempfile.mkdtemp(prefix="memu-machine-"))
         for room in ROOMS:
             (self.base / room).mkdir()
-        self.store, self.out = self.base / "store.sqlite3", self.base / "out"
+        self.bench = Bench(self.base, server=self.find_server())
+        self.out = self.bench.out
         self.ticks = 1_700_000_000
         self.stale = set(ROOMS)
-        self.run(self.base / "empty.sqlite3", self.base / "none", "home")
-        shutil.rmtree(self.base / "none")
-        with sqlite3.connect(self.base / "empty.sqlite3") as connection:
-            connection.execute("DELETE FROM scope")
-        connection.close()
+        self.synced = False
+
+    def find_server(self) -> Server | None:
+        return None
 
     def teardown(self) -> None:
         try:
@@ -117,6 +117,8 @@ class SyncMachine(RuleBasedStateMachine):
 
     def clean(self) -> None:
         shutil.rmtree(self.base, ignore_errors=True)
+        if self.bench.server is not None:
+            self.bench.server.release_all()
 
     @initialize(text=texts)
     def begin(self, text: str) -> None:
@@ -165,28 +167,28 @@ class SyncMachine(RuleBasedStateMachine):
 
     @rule(room=rooms, path=names)
     def sync_while_a_file_fails(self, room: str, path: str) -> None:
-        report = self.run(self.store, self.out, room, extractor=Failing({path}))
+        report = self.run(self.bench, room, extractor=Failing({path}))
         assert {problem.path for problem in report.failed} <= {path}
         self.stale.add(room)
 
     @rule(room=rooms)
     def sync_while_the_encoder_is_down(self, room: str) -> None:
-        assert self.run(self.store, self.out, room, encoder=FailingEncoder(16, name="hashing")).ok
+        assert self.run(self.bench, room, encoder=FailingEncoder(16, name="hashing")).ok
         self.stale.add(room)
 
     @rule(room=rooms, step=st.integers(1, 90))
     def kill_a_sync(self, room: str, step: int) -> None:
         self.stale.add(room)
         with suppress(KilledError):
-            self.run(self.store, self.out, room, interceptors=(KillAt(step),))
+            self.run(self.bench, room, interceptors=(KillAt(step),))
 
     @rule(sentence=st.sampled_from(SENTENCES[:2]))
-    @precondition(lambda self: self.store.exists())
+    @precondition(lambda self: self.synced)
     def forget(self, sentence: str) -> None:
         from memu.errors import NotFound
 
         async def once() -> None:
-            async with self.open(self.store, self.out) as memu:
+            async with self.open(self.bench) as memu:
                 with suppress(NotFound):
                     await memu.forget(match=sentence)
 
@@ -195,7 +197,7 @@ class SyncMachine(RuleBasedStateMachine):
 
     @rule(room=rooms)
     def sync_for_another_user(self, room: str) -> None:
-        assert self.run(self.store, self.out, room, user=ALICE).ok
+        assert self.run(self.bench, room, user=ALICE).ok
 
     @rule(room=rooms)
     @precondition(lambda self: (self.out / "workspace-memory" / "MEMORY.md").exists())
@@ -203,7 +205,7 @@ class SyncMachine(RuleBasedStateMachine):
         """P10: what a user wrote stays, ours stands beside it; when it is taken away, ours is back."""
         own = self.out / "workspace-memory" / "MEMORY.md"
         own.write_text("mine\n", encoding="utf-8")
-        report = self.run(self.store, self.out, room)
+        report = self.run(self.bench, room)
         assert own.read_text(encoding="utf-8") == "mine\n"
         assert report.export is not None
         assert "MEMORY.md" in report.export.kept
@@ -213,7 +215,7 @@ class SyncMachine(RuleBasedStateMachine):
     @rule()
     def sync(self) -> None:
         for room in ROOMS:
-            report = self.run(self.store, self.out, room)
+            report = self.run(self.bench, room)
             assert report.ok, report.failed
         self.stale.clear()
 
@@ -223,21 +225,20 @@ class SyncMachine(RuleBasedStateMachine):
         if self.stale:
             return
         self.stale.add("checked")
-        fresh, tree = self.base / "fresh.sqlite3", self.base / "fresh-out"
-        shutil.rmtree(tree, ignore_errors=True)
-        self.copy_tombstones(fresh)
+        fresh = self.bench.empty("fresh")
         for room in ROOMS:
-            self.run(fresh, tree, room)
-        assert exported(self.out) == exported(tree)
-        rows = comparable_rows(self.store)
-        assert rows == comparable_rows(fresh)
+            self.run(fresh, room)
+        assert exported(self.out) == exported(fresh.out)
+        rows = self.bench.comparable()
+        assert rows == fresh.comparable()
+        fresh.remove()
         assert check_tree(self.out / "workspace-memory")[1] == []
         for room in ROOMS:
-            again = self.run(self.store, self.out, room)
+            again = self.run(self.bench, room)
             assert (again.added, again.modified, again.moved, again.deleted) == ((), (), (), ())
             assert again.pages.to_dict() == {"created": [], "changed": [], "removed": []}
             assert again.usage.calls == 0
-        assert comparable_rows(self.store) == rows
+        assert self.bench.comparable() == rows
 
     def put(self, room: str, path: str, text: str) -> None:
         target = self.base / room / path
@@ -247,29 +248,25 @@ class SyncMachine(RuleBasedStateMachine):
         os.utime(target, (self.ticks, self.ticks))
         self.stale.add(room)
 
-    def open(self, store: Path, out: Path, **options: Any) -> MemoryService:
-        given = {"encoder": HashingEncoder(16), "settings": Settings(), **options}
-        return MemoryService.open(f"sqlite:///{store}", out=out, **given)
+    def open(self, bench: Bench, **options: Any) -> MemoryService:
+        return bench.open(**{"settings": Settings(), **options})
 
-    def run(self, store: Path, out: Path, room: str, user: Any = None, **options: Any) -> SyncReport:
+    def run(self, bench: Bench, room: str, user: Any = None, **options: Any) -> SyncReport:
         async def once() -> SyncReport:
-            async with self.open(store, out, **options) as memu:
+            async with self.open(bench, **options) as memu:
+                self.synced = True
                 return await memu.memorize_workspace(
                     self.base / room, user=user, name=room, allow_empty=True, retry_failed=True
                 )
 
         return asyncio.run(once())
 
-    def copy_tombstones(self, fresh: Path) -> None:
-        """A fresh store that forgot the same: with a model or without, nothing else may differ."""
-        shutil.copy(self.base / "empty.sqlite3", fresh)
-        with sqlite3.connect(fresh) as connection:
-            connection.execute("ATTACH ? AS old", (str(self.store),))
-            connection.execute("INSERT INTO scope SELECT * FROM old.scope WHERE key = '{}'")
-            connection.execute(
-                "INSERT INTO tombstone SELECT * FROM old.tombstone WHERE scope_id IN (SELECT id FROM scope)"
-            )
-        connection.close()
+
+class ServerSyncMachine(SyncMachine):
+    """The same with its stores on a server."""
+
+    def find_server(self) -> Server | None:
+        return SERVERS[0]
 
 
 def exported(out: Path) -> dict[str, bytes]:
@@ -277,10 +274,23 @@ def exported(out: Path) -> dict[str, bytes]:
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
 
 
+EXAMPLES = int(os.environ.get("MEMU_TEST_EXAMPLES", "12"))
+
+
+def _settings(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        stateful_step_count=14,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+
+
 TestSyncMachine = SyncMachine.TestCase
-TestSyncMachine.settings = settings(
-    max_examples=int(os.environ.get("MEMU_TEST_EXAMPLES", "12")),
-    stateful_step_count=14,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+TestSyncMachine.settings = _settings(EXAMPLES)
+
+
+@pytest.mark.usefixtures("postgres")
+class TestServerSyncMachine(ServerSyncMachine.TestCase):
+    # In the short form a few: each takes several times as long.
+    settings = _settings(EXAMPLES if EXAMPLES > 12 else max(1, EXAMPLES // 4))

@@ -20,7 +20,7 @@ from memu.storage.engine import make_engine, parse_url
 from memu.storage.migrate import upgrade
 from memu.storage.tables import metadata
 
-__all__ = ["ASKED", "Server", "run_sql", "started_server"]
+__all__ = ["ASKED", "SERVERS", "Server", "run_sql", "started_server"]
 
 # The one role that is asked for its password; all others are trusted.
 ASKED = "memu_test_asked"
@@ -34,6 +34,9 @@ shared_buffers = 128MB
 deadlock_timeout = 100ms
 """
 
+# The server that runs, for what is no test function and so cannot ask for it.
+SERVERS: list[Server] = []
+
 
 @dataclass
 class Server:
@@ -44,6 +47,7 @@ class Server:
     _template: str = ""
     _made: list[str] = field(default_factory=list)
     _emptied: list[str] = field(default_factory=list)
+    _named: dict[str, str] = field(default_factory=dict)
 
     def make(self, *, empty: bool = False) -> str:
         """The URL of a fresh database: with memu's tables, or ``empty``."""
@@ -61,6 +65,27 @@ class Server:
         names = (table.name for table in reversed(metadata.sorted_tables))
         self.execute("; ".join(f'DELETE FROM "{name}"' for name in names), url)
         self._emptied.append(url)
+
+    def named(self, key: str) -> str:
+        """The URL of the database that belongs to ``key``, an empty one the first time."""
+        if key not in self._named:
+            self._named[key] = self.lend()
+        return self._named[key]
+
+    def copy(self, key: str, new: str) -> None:
+        """Let ``new`` be a copy of the database of ``key``, to which nobody may be connected."""
+        name = f"memu_test_{uuid.uuid4().hex[:16]}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {make_url(self.named(key)).database}")
+        self._made.append(name)
+        self._named[new] = self.url_of(name)
+
+    def release(self, key: str) -> None:
+        if key in self._named:
+            self.take_back(self._named.pop(key))
+
+    def release_all(self) -> None:
+        for key in list(self._named):
+            self.release(key)
 
     def url_of(self, name: str, **changes: Any) -> str:
         return self.url.set(database=name, **changes).render_as_string(hide_password=False)

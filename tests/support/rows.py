@@ -6,16 +6,41 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-__all__ = ["comparable_rows", "dump_rows"]
+import psycopg
+from sqlalchemy.engine import make_url
+
+__all__ = ["Place", "comparable_rows", "connect_to_server", "dump_rows"]
+
+Place = Path | str
+"""A store: the path of its file, or the URL of its database on a server."""
 
 
-def dump_rows(store: Path) -> dict[str, list[tuple[Any, ...]]]:
+def connect_to_server(url: str) -> psycopg.Connection[Any]:
+    """A plain connection, outside any transaction."""
+    plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    return psycopg.connect(plain, autocommit=True)
+
+
+def dump_rows(store: Place) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table."""
+    if isinstance(store, str):
+        return _dump_server(store)
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
         names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         found = {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in names}
     connection.close()
     return found
+
+
+def _dump_server(url: str) -> dict[str, list[tuple[Any, ...]]]:
+    with connect_to_server(url) as connection:
+        found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+        names = [row[0] for row in found]
+        # A server gives rows in whatever order they lie.
+        return {
+            name: sorted(connection.execute(f'SELECT * FROM "{name}"').fetchall(), key=repr)
+            for name in sorted(names)
+        }
 
 
 # What a row says, with its owner named by content and not by id; times, versions and attempts are left out.
@@ -62,8 +87,16 @@ _QUERIES["passage_vector"] = _PASSAGE.format(
 _QUERIES["fold_queue"] = "SELECT file_id FROM fold_queue WHERE scope_id = :scope"
 
 
-def comparable_rows(store: Path, scope_key: str = "{}") -> dict[str, list[tuple[Any, ...]]]:
+def comparable_rows(store: Place, scope_key: str = "{}") -> dict[str, list[tuple[Any, ...]]]:
     """What two stores of the same folder must agree in, a scope at a time: all but ids, times and versions."""
+    if isinstance(store, str):
+        with connect_to_server(store) as server:
+            row = server.execute("SELECT id FROM scope WHERE key = %s", (scope_key,)).fetchone()
+            given = {"scope": row[0] if row else ""}
+            return {
+                name: sorted(server.execute(query.replace(":scope", "%(scope)s"), given).fetchall(), key=repr)
+                for name, query in _QUERIES.items()
+            }
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
         row = connection.execute("SELECT id FROM scope WHERE key = ?", (scope_key,)).fetchone()
         given = {"scope": row[0] if row else ""}
