@@ -40,6 +40,7 @@ __all__ = [
     "RecallEntry",
     "RecallFile",
     "RecallFileEntry",
+    "ReindexReport",
     "Resource",
     "RetrieveResult",
     "Scope",
@@ -538,6 +539,36 @@ class ImportReport:
         """The documented JSON form (``"schema": 1``)."""
         problems = {name: [each.to_dict() for each in getattr(self, name)] for name in ("unplaced", "notes")}
         return {"schema": 1, "ok": self.ok, **_plain(self), **problems}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReindexReport:
+    """What encoding a store anew came to; counts are read back from its rows, over all scopes.
+
+    previous: whose vectors were searched before; None where there were none. switched: those of ``encoder`` are
+        searched since this run. encoded: passages that this run gave a vector; vectors: those that have one now.
+    missing: passages that words alone find. removed: vectors of other encoders that were dropped.
+    degraded: why it had to stop before the end; the next run goes on.
+    """
+
+    encoder: str
+    previous: str | None = None
+    switched: bool = False
+    encoded: int = 0
+    vectors: int = 0
+    missing: int = 0
+    removed: int = 0
+    degraded: str | None = None
+    usage: Usage = Usage()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the encoder's vectors are the ones that are searched."""
+        return self.degraded is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form (``"schema": 1``)."""
+        return {"schema": 1, "ok": self.ok, **_plain(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

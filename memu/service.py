@@ -36,6 +36,7 @@ from memu.records import (
     ImportReport,
     Layer,
     Listing,
+    ReindexReport,
     RetrieveResult,
     Scope,
     SyncPlan,
@@ -413,6 +414,29 @@ class MemoryService:
             await self._export(scope, Path(workspace.root))
         else:
             await self._export_again(scope)
+
+    async def reindex(
+        self, *, wait: bool = False, max_calls: int | None = None, max_cost: float | None = None
+    ) -> ReindexReport:
+        """Encode every scope's stored texts anew with this service's encoder, and search its vectors from then on.
+
+        Until all are there the ones in use are searched, and words answer throughout. No file is read and no chat
+        model asked. A run that was killed, or stopped by a cap, is gone on with by the next.
+
+        Args:
+            wait: wait for another run instead of raising BusyError. max_calls, max_cost: as for a sync.
+
+        Raises:
+            ConfigurationError: the service has no encoder, or a scope's texts may not go to it.
+            ProviderError: it does not answer; nothing was changed. BusyError: another run is under way.
+        """
+        from memu.memorize.reembedding import Reembedding
+
+        self._require_open()
+        if self._encoder is None:
+            raise ConfigurationError("There is no encoder to encode with; name one (--encoder, MEMU_ENCODER).")
+        meter = Meter(max_calls=max_calls, max_cost=max_cost)
+        return await Reembedding(self._database, self._encoder).run(meter, wait=wait, allow=self._keep_local)
 
     async def import_memu(
         self, url: str, *, user: Mapping[str, Any] | None = None, vectors_from: str | None = None

@@ -27,6 +27,7 @@ from memu.records import (
     ImportReport,
     Layer,
     Listing,
+    ReindexReport,
     RetrieveResult,
     SyncPlan,
     SyncReport,
@@ -205,6 +206,12 @@ class MemoryService:
     def remove_workspace(self, reference: str, *, user: Mapping[str, Any] | None = None) -> None:
         """See :meth:`memu.MemoryService.remove_workspace`."""
         self._run(self._service.remove_workspace(reference, user=user))
+
+    def reindex(
+        self, *, wait: bool = False, max_calls: int | None = None, max_cost: float | None = None
+    ) -> ReindexReport:
+        """See :meth:`memu.MemoryService.reindex`."""
+        return self._run(self._service.reindex(wait=wait, max_calls=max_calls, max_cost=max_cost))
 
     def import_memu(
         self, url: str, *, user: Mapping[str, Any] | None = None, vectors_from: str | None = None

@@ -44,6 +44,7 @@ _COMMANDS = {
     "status": _Place("status", "status", "How each workspace stands."),
     "doctor": _Place("doctor", "doctor", "Check the store and say what is wrong."),
     "forget": _Place("forget", "forget", "Forget an entry, page, source, match or all; for good."),
+    "reindex": _Place("reindex", "reindex", "Encode the store anew with another encoder."),
     "workspace": _Place("workspace", "workspace", "List or remove synced folders."),
     "steps": _Place("steps", "steps", "The steps of each workflow."),
     "db": _Place("database", "db", "Upgrade or check the schema; import from memU."),

@@ -30,12 +30,21 @@ class Common:
     quiet: bool
     local_only: bool
 
-    def open_service(self, folder: Path | None = None, interceptors: Sequence[Interceptor] = ()) -> MemoryService:
-        """The service on the store that these options, the environment or the folder name."""
+    def open_service(
+        self,
+        folder: Path | None = None,
+        interceptors: Sequence[Interceptor] = (),
+        *,
+        encoder: str | None = None,
+    ) -> MemoryService:
+        """The service on the store that these options, the environment or the folder name.
+
+        ``encoder``: another one than the settings name.
+        """
         from memu import MemoryService, Settings
         from memu.errors import ConfigurationError
 
-        settings = Settings.load(db=self.db, out=self.out, local_only=self.local_only or None)
+        settings = Settings.load(db=self.db, out=self.out, local_only=self.local_only or None, encoder=encoder)
         if settings.out is not None and Path(settings.out).expanduser().is_file():
             raise ConfigurationError(
                 f"The tree cannot go to {settings.out}: it is a file; give a folder as --out."

@@ -82,7 +82,7 @@ def _look_at_encoder(session: Session, encoder: Encoder | None) -> Iterator[Find
             severity=Severity.ERROR,
             subject=encoder.identity.name,
             message=str(error),
-            remedy=f"Configure the encoder {active[0]} again (MEMU_ENCODER). {RESTORE}",
+            remedy=f"Configure the encoder {active[0]} again (MEMU_ENCODER), or run `memu reindex`.",
         )
 
 

@@ -31,11 +31,13 @@ def passage_text(passage: Passage) -> str:
 class EmbedPassages:
     """Encode what no vector stands for yet, batch after batch; an encoder that fails leaves the rest for later.
 
-    Each call's rows are stored when they come, so that a kill loses only the calls in flight.
+    Each call's rows are stored when they come, so that a kill loses only the calls in flight. ``beside``: beside
+    those of the encoder in use, which may be another.
     """
 
     database: Database
     encoder: Encoder | None
+    beside: bool = False
 
     async def __call__(self, state: EmbedState) -> EmbedState:
         if self.encoder is None:
@@ -72,7 +74,8 @@ class EmbedPassages:
         quantised = quantise([passage.id for passage in passages], encoded.rows, identity.dimension)
 
         def work(session: Session) -> None:
-            stored = session.encoders.register(identity)
+            encoders = session.encoders
+            stored = encoders.add(identity) if self.beside else encoders.register(identity)
             session.within(state.scope).passages.add_vectors(stored.id, quantised.rows)
 
         await self.database.write(work)

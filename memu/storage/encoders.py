@@ -76,7 +76,8 @@ class Encoders:
             raise EncoderMismatch(
                 f"The store's vectors come from {known.name} ({known.dimension} dimensions), not from "
                 f"{identity.name}{size}; they cannot be compared. Go on with {known.name}, "
-                f"or run `memu reindex` to encode everything anew. Words are searched meanwhile."
+                "or run `memu reindex --encoder auto` (or the encoder's path) to encode everything anew. "
+                "Words are searched meanwhile."
             )
         return active
 

@@ -109,6 +109,11 @@ class Passages(Group):
         self._scoped.upsert(passage_vector, values, ("vector", "scale"))
         return len(values)
 
+    def drop_vectors(self, encoder_id: str) -> int:
+        """Delete the vectors of an encoder; returns how many."""
+        statement = self._scoped.delete(passage_vector).where(passage_vector.c.encoder_id == encoder_id)
+        return self._connection.execute(statement).rowcount
+
     def hydrate(self, ids: Sequence[str]) -> dict[str, FoundPassage]:
         """Id → passage with its owners, in the order of ``ids``; ids that are gone are left out."""
         return find_owners(self._scoped, ids)

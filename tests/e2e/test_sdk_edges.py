@@ -32,6 +32,7 @@ VERBS: dict[str, tuple[Any, ...]] = {
     "examine": (),
     "list_workspaces": (),
     "remove_workspace": (".",),
+    "reindex": (),
     "import_memu": ("sqlite://",),
     "forget": ("pump.md",),
 }

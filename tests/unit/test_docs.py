@@ -52,6 +52,7 @@ def test_every_command_and_setting_is_described() -> None:
         "status",
         "doctor",
         "forget",
+        "reindex",
         "workspace",
         "steps",
         "db",
@@ -66,7 +67,7 @@ def test_every_command_and_setting_is_described() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *("sync", "search", "export", "get", "status", "doctor", "forget"),
+        *("sync", "search", "export", "get", "status", "doctor", "forget", "reindex"),
         *("workspace remove", "steps", "db upgrade", "db import-memu"),
     ],
 )
