@@ -200,6 +200,8 @@ class Workspace:
 class Resource:
     """One source and its state. ``seen_ns`` is when its bytes were looked at.
 
+    ``stamp`` tells its file from another of equal size and time, and from itself after any change; 0 is unknown.
+
     ``facts`` holds what *assign* needs to know of it (tags, headings, series); of an imported one its text too.
     """
 
@@ -212,6 +214,7 @@ class Resource:
     content_hash: str = ""
     size: int = 0
     mtime_ns: int = 0
+    stamp: int = 0
     seen_ns: int = 0
     state: State = State.PENDING
     reason: str | None = None

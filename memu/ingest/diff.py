@@ -1,7 +1,8 @@
 """What changed in a folder since its rows were written: a pure decision over what was found and what is known.
 
-A file whose size and time stand is not opened, unless its time is so near to the moment it was last looked at
-that a later write could have left the same time ("racily clean", as git's index calls it).
+A file whose size, time and stamp stand is not opened, unless its time is so near to the moment it was last looked
+at that a later write could have left the same time ("racily clean", as git's index calls it). The stamp sees what
+size and time cannot: names that two files swapped, a file that was put back with the time of the one before.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ class Known(Protocol):
     @property
     def mtime_ns(self) -> int: ...
     @property
+    def stamp(self) -> int: ...
+    @property
     def content_hash(self) -> str: ...
     @property
     def seen_ns(self) -> int: ...
@@ -48,6 +51,7 @@ class KnownFile(NamedTuple):
     content_hash: str
     seen_ns: int
     state: State = State.DONE
+    stamp: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +69,7 @@ class Diff:
 
     added, modified: to be read. again: the bytes stand, but the last try did not end well and is due again.
     moved: keep their ids. deleted: known, gone, and not merely out of sight.
-    restated: the bytes stand, so only size, time and the moment of looking are written anew.
+    restated: the bytes stand, so only size, time, stamp and the moment of looking are written anew.
     unchanged: how many need nothing at all. out_of_sight: known files that nothing can be said of.
     """
 
@@ -79,11 +83,11 @@ class Diff:
     out_of_sight: tuple[str, ...] = ()
 
 
-def is_idle(found: Sequence[FoundFile], settled: frozenset[tuple[str, int, int]]) -> bool:
-    """Whether these files are those of the rows, each with its size and time: what ``diff`` would find unchanged.
+def is_idle(found: Sequence[FoundFile], settled: frozenset[tuple[str, int, int, int]]) -> bool:
+    """Whether these files are those of the rows, each as it was: what ``diff`` would find unchanged.
 
     Args:
-        settled: path, size and mtime of every row, none of whose files was seen within the racy window.
+        settled: path, size, mtime and stamp of every row, none of whose files was seen within the racy window.
     """
     return len(found) == len(settled) and settled.issuperset(found)
 
@@ -170,7 +174,7 @@ class _Comparison:
         return self._is_due is None or self._is_due(path, known)
 
     def judge(self, file: FoundFile, known: Known) -> str:
-        stands = file.size == known.size and file.mtime_ns == known.mtime_ns
+        stands = file[1:] == (known.size, known.mtime_ns, known.stamp)
         if stands and known.state is State.DONE and known.mtime_ns < known.seen_ns - self._window_ns:
             return "unchanged"
         racy = known.mtime_ns >= known.seen_ns - self._window_ns

@@ -172,6 +172,7 @@ def _to_resource(state: MemorizeState) -> Resource:
     )
     if document is None:
         return known
+        stamp=state.file.stamp,
     return replace(
         known,
         caption=caption(document),

@@ -109,6 +109,7 @@ class MemorizeFiles:
                     content_hash=content_hash,
                     size=file.size,
                     mtime_ns=file.mtime_ns,
+                    stamp=file.stamp,
                     seen_ns=nanoseconds(began),
                     state=State.FAILED,
                     reason=reason,

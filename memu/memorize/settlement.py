@@ -36,7 +36,7 @@ class SettleFiles:
             remove_sources(repository, workspace.id, [known[path].id for path in compared.deleted])
             _move(repository, [(known[move.old].id, move.old, move.new.path) for move in compared.moved])
             repository.resources.restat(
-                [(known[file.path].id, file.size, file.mtime_ns) for file in compared.restated],
+                [(known[file.path].id, *file[1:]) for file in compared.restated],
                 nanoseconds(began),
             )
             for file in work_of(compared):

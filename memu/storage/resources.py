@@ -19,7 +19,7 @@ from memu.storage.tables import resource
 __all__ = ["KnownResource", "Resources"]
 
 # What a look at the folder or a retry alone may change: no reader of the memory can see it.
-_STAT_COLUMNS = frozenset({"size", "mtime_ns", "seen_ns", "attempts", "tried_at"})
+_STAT_COLUMNS = frozenset({"size", "mtime_ns", "stamp", "seen_ns", "attempts", "tried_at"})
 
 
 class KnownResource(NamedTuple):
@@ -34,6 +34,7 @@ class KnownResource(NamedTuple):
     seen_ns: int
     content_hash: str
     state: State
+    stamp: int
 
 
 class Resources(Group):
@@ -54,19 +55,20 @@ class Resources(Group):
             columns.seen_ns,
             columns.content_hash,
             columns.state,
+            columns.stamp,
             of=resource,
         ).where(columns.workspace_id == workspace_id)
         states = {state.value: state for state in State}
         return {
-            path: KnownResource(each, size, mtime_ns, seen_ns, content_hash, states[state])
-            for path, each, size, mtime_ns, seen_ns, content_hash, state in self._connection.execute(
+            path: KnownResource(each, size, mtime_ns, seen_ns, content_hash, states[state], stamp)
+            for path, each, size, mtime_ns, seen_ns, content_hash, state, stamp in self._connection.execute(
                 statement
             ).fetchall()
         }
 
-    def settled(self, workspace_id: str, window_ns: int) -> tuple[frozenset[tuple[str, int, int]], bool]:
-        """(path, size, mtime in ns) of each source that is done or skipped and was looked at over ``window_ns``
-        after it was written; and whether that is every source of the workspace.
+    def settled(self, workspace_id: str, window_ns: int) -> tuple[frozenset[tuple[str, int, int, int]], bool]:
+        """(path, size, mtime in ns, stamp) of each source that is done or skipped and was looked at over
+        ``window_ns`` after it was written; and whether that is every source of the workspace.
 
         An idle sync needs no more, and compares it as one set.
         """
@@ -74,9 +76,9 @@ class Resources(Group):
         mine = columns.workspace_id == workspace_id
         quiet = columns.state.in_((State.DONE.value, State.SKIPPED.value))
         old = columns.mtime_ns < columns.seen_ns - window_ns
-        statement = self._scoped.select(columns.path, columns.size, columns.mtime_ns, of=resource)
+        statement = self._scoped.select(columns.path, columns.size, columns.mtime_ns, columns.stamp, of=resource)
         result = self._connection.execute(statement.where(mine, quiet, old))
-        # The driver's own tuples: these three columns need no conversion, and a row object each would cost most.
+        # The driver's own tuples: these four columns need no conversion, and a row object each would cost most.
         found = frozenset(result.cursor.fetchall() if result.cursor else ())
         count = self._connection.execute(self._scoped.select(func.count(), of=resource).where(mine)).scalar_one()
         return found, len(found) == count
@@ -129,11 +131,14 @@ class Resources(Group):
         self._scoped.update_ids(resource, [(resource_id, {"path": new_path, "updated_at": self._scoped.now})])
         self._scoped.bump()
 
-    def restat(self, rows: Iterable[tuple[str, int, int]], seen_ns: int) -> None:
-        """Set (id, size, mtime_ns) of sources whose contents, as seen at that time, were found unchanged."""
+    def restat(self, rows: Iterable[tuple[str, int, int, int]], seen_ns: int) -> None:
+        """Set (id, size, mtime_ns, stamp) of sources whose contents, seen at that time, were found unchanged."""
         self._scoped.update_ids(
             resource,
-            [(each, {"size": size, "mtime_ns": mtime_ns, "seen_ns": seen_ns}) for each, size, mtime_ns in rows],
+            [
+                (each, {"size": size, "mtime_ns": mtime_ns, "stamp": stamp, "seen_ns": seen_ns})
+                for each, size, mtime_ns, stamp in rows
+            ],
         )
 
     def remove(self, ids: Sequence[str]) -> None:

@@ -60,7 +60,7 @@ WORKSPACE = _columns(tables.workspace, "id name root version assigned")
 RESOURCE = _columns(
     tables.resource,
     "id workspace_id path kind title caption content_hash size mtime_ns state reason attempts tried_at language "
-    "happened_at redactions facts created_at updated_at seen_ns",
+    "happened_at redactions facts created_at updated_at seen_ns stamp",
 )
 ENTRY = _columns(
     tables.recall_entry,
@@ -119,6 +119,7 @@ def to_resource(row: Values) -> Resource:
         created_at=row[17],
         updated_at=row[18],
         seen_ns=row[19],
+        stamp=row[20],
     )
 
 
@@ -133,6 +134,7 @@ def resource_values(resource: Resource) -> dict[str, Any]:
         "content_hash": resource.content_hash,
         "size": resource.size,
         "mtime_ns": resource.mtime_ns,
+        "stamp": resource.stamp,
         "seen_ns": resource.seen_ns,
         "state": resource.state.value,
         "reason": resource.reason,

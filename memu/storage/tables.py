@@ -121,6 +121,8 @@ resource = Table(
     _required("content_hash", String(64)),
     _required("size", BigInteger),
     _required("mtime_ns", BigInteger),
+    # Of the file's inode and the time of its last change of any sort; 0 where it was never looked at.
+    Column("stamp", BigInteger, nullable=False, server_default="0"),
     # When the bytes behind the hash were looked at, as nanoseconds since 1970.
     _required("seen_ns", BigInteger),
     _required("state", String(16)),

@@ -94,6 +94,7 @@ class TestResources:
         ("changes", "moves"),
         [
             ({"mtime_ns": 5}, False),
+            ({"stamp": 5}, False),
             ({"size": 5}, False),
             ({"attempts": 2, "tried_at": datetime(2026, 5, 1, tzinfo=UTC)}, False),
             ({"state": State.FAILED, "reason": "unreadable"}, True),
@@ -133,11 +134,11 @@ class TestResources:
         seen = 2**61
         resource = make.resource(workspace, "a.md", size=7, mtime_ns=2**62, content_hash="ab", attempts=3)
         stored = store.write(lambda repository: repository.resources.save(resource))
-        store.write(lambda repository: repository.resources.restat([(stored.id, 8, 9)], seen))
+        store.write(lambda repository: repository.resources.restat([(stored.id, 8, 9, 2**63 - 1)], seen))
         known = store.read(lambda repository: repository.resources.known(workspace.id))
         assert list(known) == ["a.md"]
         row = known["a.md"]
-        assert tuple(row) == (stored.id, 8, 9, seen, "ab", State.DONE)
+        assert tuple(row) == (stored.id, 8, 9, seen, "ab", State.DONE, 2**63 - 1)
 
     def test_how_often_and_when_last_a_failed_source_was_tried(self, store, make):
         workspace, last = store.add_workspace(), datetime(2026, 2, 1, tzinfo=UTC)
@@ -638,9 +639,9 @@ class TestSmallGroups:
         assert look() == (frozenset(), True)
         save("a.md", 1)
         save("b.md", 2, State.SKIPPED)
-        assert look() == ({("a.md", 3, 1), ("b.md", 3, 2)}, True)
+        assert look() == ({("a.md", 3, 1, 0), ("b.md", 3, 2, 0)}, True)
         save("c.md", 9_000_000_000)
-        assert look() == ({("a.md", 3, 1), ("b.md", 3, 2)}, False)
+        assert look() == ({("a.md", 3, 1, 0), ("b.md", 3, 2, 0)}, False)
         save("c.md", 3, State.FAILED)
         assert look()[1] is False
 

@@ -151,7 +151,7 @@ def test_ids_of_another_scope_lead_nowhere(store, make):
         repository.workspaces.remove(workspace_id)
         repository.resources.remove([resource_id])
         repository.resources.move(resource_id, "gone.md")
-        repository.resources.restat([(resource_id, 1, 1)], 1)
+        repository.resources.restat([(resource_id, 1, 1, 1)], 1)
         repository.entries.set_shown([entry_id], False)
         repository.entries.replace(resource_id, [])
         repository.pages.rename(page.id, "Page of ANN")

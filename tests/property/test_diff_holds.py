@@ -105,7 +105,7 @@ def test_p7_what_is_told_at_once_to_be_idle_is_what_a_comparison_finds_unchanged
         for path, (text, at, state) in rows.items()
     }
     settled = frozenset(
-        (path, row.size, row.mtime_ns)
+        (path, row.size, row.mtime_ns, row.stamp)
         for path, row in known.items()
         if row.state in (State.DONE, State.SKIPPED) and row.mtime_ns < seen - RACY_WINDOW_NS
     )

@@ -16,7 +16,7 @@ from memu.ingest.diff import Diff
 from memu.ingest.document import Document
 from memu.ingest.paths import hash_source, os_path
 from memu.ingest.project_file import read_project_file
-from memu.ingest.scan import FoundFile
+from memu.ingest.scan import FoundFile, found_file
 from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles
 from memu.memorize.forget.forgotten import REASON, Forgotten, read_forgotten
 from memu.memorize.forget.receipts import compare_pages, describe_removal, describe_scope, name_trees
@@ -206,7 +206,7 @@ def _look_for(root: Path, paths: list[str]) -> dict[str, FoundFile]:
             status = os_path(root, path).lstat()
         except (OSError, ReadError):
             continue
-        found[path] = FoundFile(path=path, size=status.st_size, mtime_ns=status.st_mtime_ns)
+        found[path] = found_file(path, status)
     return found
 
 
