@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.citations import check_tree
 from support.colleague import good, read_prompt
+from support.postgres import Server
 from support.stores import Bench
 
 from memu import ForgetReceipt, MemoryService
@@ -54,8 +55,8 @@ class Rewording:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    made = Bench(tmp_path)
+def bench(tmp_path: Path, store_server: Server | None) -> Bench:
+    made = Bench(tmp_path, server=store_server)
     made.write(FILES)
     return made
 
@@ -90,7 +91,7 @@ async def test_f46_no_word_of_it_is_left_and_an_edit_does_not_bring_it_back(
     async with bench.open(models=reader() if models else None) as memu:
         await memu.memorize_workspace(bench.work)
         assert len(bench.holding("lantern")) > 3
-        await forget_lantern(memu, way, purge=True)
+        await forget_lantern(memu, way, purge=bench.server is None)
         assert bench.holding(*WORDS) == []
         assert not any(word.encode() in bench.raw().lower() for word in WORDS)
         found = await search(memu)
