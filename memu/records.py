@@ -414,9 +414,10 @@ class SyncReport:
     resumed: the sync before was killed and this one finished what it left; ``pages`` says nothing of what that one
         did, ``export`` what is published only now.
     waiting: files left for the next sync because a cap was reached.
+    unplaced: how many entries no page cites yet, for the same reason or since others kept changing that page.
     failed: files that failed, those that a model read only in part among them.
-    unpatched: what was done without the model that should have, and why: pages, by name; "names of pages"; overviews,
-        as "MEMORY.md" and "SKILL.md".
+    unpatched: what was done without the model that should have, and why: pages, by name; "names of pages";
+        overviews, as "MEMORY.md" and "SKILL.md".
     dropped: what a model said that its source does not back, by reason.
     usage: what was asked of models and encoders, in all and ``by_step``.
     """
@@ -431,6 +432,7 @@ class SyncReport:
     failed: tuple[FileProblem, ...] = ()
     resumed: bool = False
     waiting: tuple[str, ...] = ()
+    unplaced: int = 0
     pages: PageChanges = PageChanges()
     unpatched: tuple[FileProblem, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
@@ -462,6 +464,7 @@ class SyncReport:
             "failed": [problem.to_dict() for problem in self.failed],
             "resumed": self.resumed,
             "waiting": list(self.waiting),
+            "unplaced": self.unplaced,
             "pages": self.pages.to_dict(),
             "calls": self.usage.calls,
             "tokens": {"prompt": self.usage.prompt_tokens, "completion": self.usage.completion_tokens},
@@ -642,7 +645,7 @@ class WorkspaceStatus:
     """How one workspace stands: for ``memu status`` and for monitors.
 
     syncing: a sync of it runs now. usage: what the last sync that ended asked of models and encoders.
-    queued, vectors_missing, trees: of the whole scope.
+    unplaced: how many entries no page cites yet. queued, vectors_missing, trees: of the whole scope.
     """
 
     workspace: Workspace
@@ -657,6 +660,7 @@ class WorkspaceStatus:
     vectors_missing: int
     extractor: str
     encoder: str | None
+    unplaced: int = 0
     syncing: bool = False
     usage: Usage = Usage()
     trees: tuple[TreeStatus, ...] = ()

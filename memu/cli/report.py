@@ -23,6 +23,8 @@ def describe_sync(report: SyncReport) -> Iterator[Line]:
     yield from _problems("done without the model", report.unpatched, "yellow")
     if report.waiting:
         yield f"{len(report.waiting)} files wait for the next sync: the cap was reached", "yellow"
+    if report.unplaced:
+        yield f"{report.unplaced} entries are on no page yet; the next sync goes on", "yellow"
     if report.dropped:
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(report.dropped.items()))
         yield f"the model said {sum(report.dropped.values())} things that its sources do not: {reasons}", "dim"

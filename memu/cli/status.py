@@ -60,8 +60,9 @@ def describe_status(one: WorkspaceStatus) -> Iterator[Line]:
         yield f"    {step}: {_usage(spent)}", "dim"
     for tree in one.trees:
         yield f"  pages in {tree.tree}: {_TREES[tree.state].format(tree=tree)}", _tree_style(tree)
-    if one.queued or one.vectors_missing:
-        yield f"  left for the next sync: {one.queued} pages, {one.vectors_missing} vectors", "yellow"
+    if one.unplaced or one.queued or one.vectors_missing:
+        left = f"{one.unplaced} entries on no page yet, {one.queued} pages, {one.vectors_missing} vectors"
+        yield f"  left for the next sync: {left}", "yellow"
     for what, problems, style in (("skipped", one.skipped, ""), ("failed", one.failed, "red")):
         for reason, paths in list(grouped_problems(problems).items())[:SHOWN_AT_MOST]:
             more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
-from typing import NamedTuple
 
 from memu.errors import ReadError, RootError
 from memu.ingest.formats import explain_mode, explain_size, explain_suffix
+from memu.ingest.found import FoundFile, found_file
 from memu.ingest.ignore import DEFAULT_IGNORES, IgnoreRule, IgnoreRules, parse_rules
 from memu.ingest.marks import MANIFEST_NAME, OWN_EXPORT
 from memu.ingest.paths import read_source, stored_path
 from memu.ingest.project_file import PROJECT_FILE
 from memu.records import FileProblem
 
-__all__ = ["DEFAULT_MAX_SIZE", "IGNORE_FILES", "FoundFile", "Scan", "ScanRules", "found_file", "scan"]
+__all__ = ["DEFAULT_MAX_SIZE", "IGNORE_FILES", "FoundFile", "Scan", "ScanRules", "scan"]
 
 DEFAULT_MAX_SIZE = 8 << 20
 IGNORE_FILES = (".gitignore", ".memuignore")
@@ -31,32 +31,6 @@ _STORE_NAME = ".memu"
 _VERSION_CONTROL = frozenset([".git", ".hg", ".svn", ".bzr", ".jj", ".pijul", "_darcs", "CVS", ".fslckout"])
 _OWN_NAMES = frozenset([MANIFEST_NAME, PROJECT_FILE, *IGNORE_FILES, *_VERSION_CONTROL])
 _MAX_IGNORE_FILE = 1 << 20
-# What a column of whole numbers holds in every database.
-_LARGEST = (1 << 63) - 1
-_NEW = tuple.__new__
-
-
-class FoundFile(NamedTuple):
-    """A file that may be read as a source. ``path`` is its stored path; size in bytes.
-
-    A named tuple and no dataclass: a scan makes one for each of many thousand files.
-    """
-
-    path: str
-    size: int
-    mtime_ns: int
-    stamp: int = 0
-
-
-def found_file(path: str, status: os.stat_result) -> FoundFile:
-    """The file with this status. Its ``stamp`` is of the inode and the time of its last change of any sort.
-
-    Unlike mtime no program sets that time, and most file systems move it with a rename; the inode is for those
-    that do not. As one number they are stored and compared in half the time.
-    """
-    stamp = (status.st_ctime_ns ^ status.st_ino) & _LARGEST
-    # As FoundFile(…) does it, without the call in between: this runs for each of many thousand files.
-    return _NEW(FoundFile, (path, status.st_size, status.st_mtime_ns, stamp))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -138,11 +137,12 @@ class AssignPages:
         if workspace is not None and workspace.assigned != workspace.version:
             assigning = AssignState(scope=state.scope, workspace_id=workspace_id, meter=state.meter)
             # What is new waits for the run that may ask whether its pages stand already; nothing is named twice.
-            with suppress(CapReached):
-                done = await self.carry("assign", assigning)
-                if done.failed is not None:
-                    problem = FileProblem(path="names of pages", reason=done.failed)
-                    return replace(state, unpatched=(problem,))
+            try:
+                failed = (await self.carry("assign", assigning)).failed
+            except CapReached as cap:
+                failed = str(cap)
+            if failed is not None:
+                return replace(state, unpatched=(FileProblem(path="names of pages", reason=failed),))
         return state
 
 

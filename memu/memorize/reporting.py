@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memu.memorize.states import SyncState
+from memu.memorize.status import count_unplaced
 from memu.providers.protocols import Encoder
 from memu.records import FileProblem, Resource, State, SyncReport, SyncRun
 from memu.storage.database import Database
@@ -27,21 +28,23 @@ class WriteReport:
         workspace = state.workspace
         assert workspace is not None
 
-        def load(session: Session) -> tuple[Sequence[Resource], bool]:
+        def load(session: Session) -> tuple[Sequence[Resource], bool, int]:
             repository = session.within(state.scope)
             run = repository.runs.last(workspace.id)
             before = repository.runs.before(run) if run is not None else None
             rows = repository.resources.in_state(workspace.id, State.SKIPPED, State.FAILED, State.PARTIAL)
-            return rows, before is not None and before.state == "interrupted"
+            resumed = before is not None and before.state == "interrupted"
+            return rows, resumed, count_unplaced(repository, workspace.id)
 
-        rows, resumed = await self.database.read(load)
-        report = replace(_to_report(state, rows, self.encoder, self.extractor), resumed=resumed)
+        rows, resumed, unplaced = await self.database.read(load)
+        report = _to_report(state, rows, self.encoder, self.extractor)
+        report = replace(report, resumed=resumed, unplaced=unplaced)
 
         def work(session: Session) -> None:
             runs = session.within(state.scope).runs
             run = runs.last(workspace.id)
             if run is not None and run.id == state.run_id:
-                runs.finish(_ended(run, report))
+                runs.finish(_ended(run, report, capped=state.meter.stopped is not None))
 
         await self.database.write(work)
         return replace(state, report=report)
@@ -109,7 +112,7 @@ def _added_and_modified(state: SyncState) -> tuple[tuple[str, ...], tuple[str, .
     return added, kept(path for path in changed if path not in state.never_read)
 
 
-def _ended(run: SyncRun, report: SyncReport) -> SyncRun:
+def _ended(run: SyncRun, report: SyncReport, *, capped: bool) -> SyncRun:
     counts = {
         "added": len(report.added),
         "modified": len(report.modified),
@@ -118,6 +121,8 @@ def _ended(run: SyncRun, report: SyncReport) -> SyncRun:
         "unchanged": report.unchanged,
         "skipped": len(report.skipped),
         "failed": len(report.failed),
+        "waiting": len(report.waiting),
+        "unplaced": report.unplaced,
         "calls": report.usage.calls,
         "texts": report.usage.texts,
         "prompt_tokens": report.usage.prompt_tokens,
@@ -131,7 +136,7 @@ def _ended(run: SyncRun, report: SyncReport) -> SyncRun:
         "unpatched": len(report.unpatched),
         "dropped": sum(report.dropped.values()),
     }
-    whole = report.ok and not report.waiting
+    whole = report.ok and not (report.waiting or report.unplaced or capped)
     return replace(
         run, state="done" if whole else "partial", counts=counts, failed=report.failed, usage=report.by_step
     )

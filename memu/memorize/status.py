@@ -7,7 +7,15 @@ from memu.records import FileProblem, State, Workspace, WorkspaceStatus
 from memu.storage.repository import Repository
 from memu.storage.session import Session
 
-__all__ = ["describe_workspaces"]
+__all__ = ["count_unplaced", "describe_workspaces"]
+
+
+def count_unplaced(repository: Repository, workspace_id: str) -> int:
+    """How many of a workspace's entries no page cites yet; its next sync goes on with them."""
+    workspace = repository.workspaces.get(workspace_id)
+    behind = workspace is not None and workspace.assigned != workspace.version
+    # Nothing is counted where nothing can be found: a sync with nothing to do asks too.
+    return repository.entries.count_unplaced(workspace_id) if behind or repository.queue.count() else 0
 
 
 def describe_workspaces(
@@ -46,6 +54,7 @@ def _describe(
         entries=repository.entries.count(workspace.id, shown=True),
         pages={track.value: count for track, count in repository.pages.counts().items()},
         queued=repository.queue.count(),
+        unplaced=count_unplaced(repository, workspace.id),
         vectors_missing=missing,
         extractor=extractor,
         encoder=encoder,

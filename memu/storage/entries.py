@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func
+from sqlalchemy import ColumnElement, Select, func, select
 
 from memu.records import LineSpan, RecallEntry, Resource, Track, Workspace
 from memu.storage.engine import by_code_point
@@ -128,6 +128,14 @@ class Entries(Group):
             )
             found[file_id].append(cited)
         return {file_id: tuple(entries) for file_id, entries in found.items()}
+
+    def count_unplaced(self, workspace_id: str) -> int:
+        """How many of a workspace's shown entries no page cites: they are on none, or on one not folded since."""
+        link = recall_file_entry.c
+        cited = select(link.file_id).where(linked(recall_file_entry, "entry_id", recall_entry), link.mark != "")
+        statement = _with_sources(self._scoped.select(func.count(), of=recall_entry))
+        wanted = recall_entry.c.shown & ~cited.correlate(recall_entry).exists()
+        return int(self._connection.execute(statement.where(wanted, workspace.c.id == workspace_id)).scalar_one())
 
     def get(self, entry_id: str) -> PlacedEntry | None:
         """The entry with this id and its source."""

@@ -15,12 +15,11 @@ MODULE_LINES = 250
 FUNCTION_LINES = 40
 
 LONG_MODULES = {
-    "ingest/scan.py": 260,  # one pass, its rules and its reasons
     "memorize/workflows.py": 275,  # five tables of steps, read as tables
     "providers/embedded.py": 275,  # one encoder, its files and its checks
     "records.py": 830,  # one vocabulary, one place
     "service.py": 760,  # every verb, thin, and all that is put together for them
-    "storage/rows.py": 260,  # one row after another
+    "storage/rows.py": 265,  # one row after another
     "storage/tables.py": 410,  # one table after another
 }
 LONG_FUNCTIONS: dict[str, int] = {}

@@ -14,9 +14,9 @@ from pathlib import Path
 from memu.errors import EncoderMismatch, NotFound, ReadError
 from memu.ingest.diff import Diff
 from memu.ingest.document import Document
+from memu.ingest.found import FoundFile, found_file
 from memu.ingest.paths import hash_source, os_path
 from memu.ingest.project_file import read_project_file
-from memu.ingest.scan import FoundFile, found_file
 from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles
 from memu.memorize.forget.forgotten import REASON, Forgotten, read_forgotten
 from memu.memorize.forget.receipts import compare_pages, describe_removal, describe_scope, name_trees
