@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import subprocess
 import tempfile
 import uuid
 import warnings
@@ -164,9 +164,22 @@ def started_server() -> Iterator[Server]:
         rules = folder / "data" / "pg_hba.conf"
         rules.write_text(f"local all {ASKED} scram-sha-256\n{rules.read_text(encoding='utf-8')}", encoding="utf-8")
         process.ensure_postgres_running()
-    server = Server(url=make_url(process.get_uri(driver="psycopg")), process=process)
+    with _stopped_when_we_end(folder):
+        yield Server(url=make_url(process.get_uri(driver="psycopg")), process=process)
+
+
+@contextmanager
+def _stopped_when_we_end(folder: Path) -> Iterator[None]:
+    """Stop the server and remove its folder afterwards, and also if this process is killed."""
+    script = 'cat > /dev/null; kill -QUIT "$(head -n 1 "$0/data/postmaster.pid")"; sleep 0.2; rm -rf "$0"'
+    # It reads until our end of the pipe is closed, by us or by the system.
+    watcher = subprocess.Popen(
+        ["sh", "-c", script, str(folder)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
-        yield server
+        yield
     finally:
-        server.stop("immediate")
-        shutil.rmtree(folder, ignore_errors=True)
+        watcher.communicate()
