@@ -418,6 +418,7 @@ class SyncReport:
     failed: files that failed, those that a model read only in part among them.
     unpatched: what was done without the model that should have, and why: pages, by name; "names of pages";
         overviews, as "MEMORY.md" and "SKILL.md".
+    stopped: the cap that was reached, in words.
     dropped: what a model said that its source does not back, by reason.
     usage: what was asked of models and encoders, in all and ``by_step``.
     """
@@ -435,6 +436,7 @@ class SyncReport:
     unplaced: int = 0
     pages: PageChanges = PageChanges()
     unpatched: tuple[FileProblem, ...] = ()
+    stopped: str | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
     usage: Usage = Usage()
     by_step: Mapping[str, Usage] = field(default_factory=dict)
@@ -447,8 +449,8 @@ class SyncReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed (skipped files are no failure)."""
-        return not self.failed
+        """Whether nothing failed, and only a cap kept a model from its part (skipped files are no failure)."""
+        return not self.failed and all(problem.reason == self.stopped for problem in self.unpatched)
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form (``"schema": 1``)."""
@@ -471,6 +473,7 @@ class SyncReport:
             "cost": self.usage.cost,
             "by_step": {step: asdict(usage) for step, usage in self.by_step.items()},
             "unpatched": [problem.to_dict() for problem in self.unpatched],
+            "stopped": self.stopped,
             "dropped": dict(self.dropped),
             "vectors_missing": self.vectors_missing,
             "redactions": dict(self.redactions),
@@ -485,7 +488,7 @@ class SyncReport:
 class ForgetReceipt:
     """What was forgotten, or with ``dry_run`` what would be. Only a dry run quotes anything.
 
-    what: "entry", "page", "source", "match", "scope"; "undo" and "purge" for those alone.
+    what: "entry", "page", "source", "match", "workspace", "scope"; "undo" and "purge" for those alone.
     texts: the statements, in a dry run. entries: how many entries say them.
     sources: those cut, as paths; removed: those that went whole. unread: cut sources that could not be read anew,
         with the reason. stays: where other sources say what a removed one said, as ``PATH#L10``.
@@ -645,6 +648,7 @@ class WorkspaceStatus:
     """How one workspace stands: for ``memu status`` and for monitors.
 
     syncing: a sync of it runs now. usage: what the last sync that ended asked of models and encoders.
+    blocked: what keeps any sync from writing to the store now.
     unplaced: how many entries no page cites yet. queued, vectors_missing, trees: of the whole scope.
     """
 
@@ -662,16 +666,18 @@ class WorkspaceStatus:
     encoder: str | None
     unplaced: int = 0
     syncing: bool = False
+    blocked: str | None = None
     usage: Usage = Usage()
     trees: tuple[TreeStatus, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether no file stands as failed, and the last sync neither failed nor was killed nor was left without
-        an answer by a model or encoder."""
+        """Whether no file stands as failed, the last sync neither failed nor was killed nor did anything without
+        the model or encoder that should have, and the next one can write."""
         run = self.last_run
         broken = run is not None and (bool(run.error) or (run.state == "running" and not self.syncing))
-        return not self.failed and not broken and not self.usage.unanswered
+        broken = broken or (run is not None and bool(run.counts.get("unpatched")))
+        return not (self.failed or broken or self.usage.unanswered or self.blocked)
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form (``"schema": 1``)."""

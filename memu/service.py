@@ -28,6 +28,7 @@ from memu.memorize.extractors.protocol import Extractor
 from memu.providers.choice import choose_encoder
 from memu.providers.endpoint import require_local
 from memu.providers.meter import Meter
+from memu.providers.prices import require_prices
 from memu.providers.protocols import ChatModel, Encoder
 from memu.records import (
     ExportReport,
@@ -218,6 +219,7 @@ class MemoryService:
         """
         from memu.memorize.states import SyncState
 
+        self._require_prices(max_cost)
         state = SyncState(
             scope=self._scope(user),
             folder=Path(folder),
@@ -396,24 +398,35 @@ class MemoryService:
         scope = self._scope(user)
         return await self._database.read(lambda session: session.within(scope).workspaces.list())
 
-    async def remove_workspace(self, reference: str, *, user: Mapping[str, Any] | None = None) -> None:
+    async def remove_workspace(
+        self,
+        reference: str,
+        *,
+        user: Mapping[str, Any] | None = None,
+        dry_run: bool = False,
+        purge: bool = False,
+        wait: bool = False,
+    ) -> ForgetReceipt:
         """Forget a workspace, by its name or root, with all that only it said; the folder itself is not touched.
+
+        Args:
+            dry_run, purge, wait: as for ``forget``.
 
         Raises:
             NotFound: the scope has no such workspace. BusyError: a sync of it runs.
         """
-        from memu.memorize.file_work import FoldPages
-        from memu.memorize.settlement import remove_workspace
+        from memu.memorize.forget.workspaces import WorkspaceRemover
 
         scope = self._scope(user)
+        remover = WorkspaceRemover(
+            database=self._database,
+            carry=self._carrier,
+            lock_name=_lock_name,
+            export=self._export_again,
+            concurrency=self._settings.concurrency,
+        )
         workspace = await self._find_workspace(scope, reference)
-        async with self._database.lock(_lock_name(scope, workspace.root)):
-            await self._database.write(lambda session: remove_workspace(session.within(scope), workspace.id))
-            await FoldPages(self._database, self._carrier, self._settings.concurrency).fold(scope, Meter())
-        if workspace.root:
-            await self._export(scope, Path(workspace.root))
-        else:
-            await self._export_again(scope)
+        return await self._purged(await remover.remove(scope, workspace, dry_run=dry_run, wait=wait), purge=purge)
 
     async def reindex(
         self, *, wait: bool = False, max_calls: int | None = None, max_cost: float | None = None
@@ -435,6 +448,7 @@ class MemoryService:
         self._require_open()
         if self._encoder is None:
             raise ConfigurationError("There is no encoder to encode with; name one (--encoder, MEMU_ENCODER).")
+        self._require_prices(max_cost)
         meter = Meter(max_calls=max_calls, max_cost=max_cost)
         return await Reembedding(self._database, self._encoder).run(meter, wait=wait, allow=self._keep_local)
 
@@ -496,9 +510,7 @@ class MemoryService:
         elif named:
             request = Request(reference=reference, match=match, everything=everything)
             receipt = await self._forgetter().forget(scope, request, dry_run=dry_run, wait=wait)
-        if purge and not dry_run:
-            await self._database.compact()
-        return replace(receipt, purged=purge and not dry_run)
+        return await self._purged(receipt, purge=purge)
 
     def workflow(self, name: str) -> Workflow[Any]:
         """The workflow of this name, as it runs.
@@ -517,6 +529,12 @@ class MemoryService:
     def workflow_names(self) -> tuple[str, ...]:
         """The names of all workflows, the frame first."""
         return self._carrier.workflows.names
+
+    async def _purged(self, receipt: ForgetReceipt, *, purge: bool) -> ForgetReceipt:
+        if not purge or receipt.dry_run:
+            return receipt
+        await self._database.compact()
+        return replace(receipt, purged=True)
 
     def _forgetter(self) -> Forgetter:
         from memu.memorize.forget.errand import Forgetter
@@ -704,6 +722,18 @@ class MemoryService:
             return tuple(map(self._keep_local, await self._database.read(work)))
         choices = itertools.product(*conditions.values())
         return tuple(self._scope(dict(zip(conditions, values, strict=True))) for values in choices)
+
+    def _require_prices(self, max_cost: float | None) -> None:
+        """See that a cap of money can be kept: every endpoint of the settings that is asked has a price."""
+        if max_cost is None:
+            return
+        asked = self._settings.endpoints()
+        kept = {
+            name: endpoint
+            for name, endpoint in asked.items()
+            if (self._encoder if name == "embed" else self._models) is not None
+        }
+        require_prices([endpoint.model for endpoint in kept.values()], self._settings.prices)
 
     def _require_open(self) -> None:
         if self._closed:

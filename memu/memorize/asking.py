@@ -124,7 +124,8 @@ async def ask_once(
         raise
     finally:
         meter.settle(step, usage)
-    return reply.text
+    # Half a character is no text that a row could hold.
+    return reply.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def hash_prompt(template: str, model: str, messages: Sequence[ChatMessage]) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from memu.memorize.candidate import BlockShape, Candidate
 from memu.memorize.extractors.protocol import ExtractContext, Extractor
 from memu.memorize.states import MemorizeState
-from memu.records import Kind, RecallEntry, Resource, State
+from memu.memorize.trust_rules import is_anybodys
+from memu.records import RecallEntry, Resource, State
 from memu.storage.database import Database
 from memu.storage.session import Session
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from memu.providers.models import ChatModels
 
 __all__ = ["Extract"]
-
-_WRITTEN_BY_ANYBODY = (".html", ".htm", ".xhtml", ".mht", ".mhtml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Extract:
         document = state.document
         if document is None:
             return state
-        untrusted = state.untrusted or document.kind is Kind.MAIL or state.file.path.endswith(_WRITTEN_BY_ANYBODY)
+        untrusted = state.untrusted or is_anybodys(document.kind, state.file.path)
         resource, entries = await self._recall(state) if self.models else (None, ())
         if self.models is None or resource is None:
             context = ExtractContext(names=state.offered, untrusted=untrusted)

@@ -20,6 +20,7 @@ from memu.ingest.project_file import read_project_file
 from memu.ingest.scan import FoundFile, Scan, ScanRules, scan
 from memu.memorize.retries import is_due
 from memu.memorize.states import SyncState
+from memu.memorize.trust_rules import TRUST_RULES, find_misjudged, number_rules
 from memu.records import State
 from memu.storage.database import Database
 from memu.storage.resources import KnownResource
@@ -93,17 +94,22 @@ class CompareFiles:
         )
 
     async def _find_stale(self, state: SyncState, workspace_id: str) -> frozenset[str]:
-        """The paths that were read before there was a model. Once all are read anew, nothing is looked up."""
-        if self.upgrade is None:
-            return frozenset()
+        """The paths that were read before there was a model, or under other rules of trust.
+
+        Once all are read anew, nothing is looked up.
+        """
 
         def work(session: Session) -> frozenset[str]:
             repository = session.within(state.scope)
             last = repository.runs.last_good(workspace_id)
-            if last is not None and last.extractor == self.upgrade:
+            upgrading = self.upgrade is not None and (last is None or last.extractor != self.upgrade)
+            ruling = last is None or last.counts.get(TRUST_RULES, 0) != number_rules(state.untrusted)
+            if not (upgrading or ruling):
                 return frozenset()
-            done = repository.resources.in_state(workspace_id, State.DONE)
-            return frozenset(each.path for each in done if each.facts.get("extractor") != self.upgrade)
+            done = repository.resources.in_state(workspace_id, State.DONE, State.PARTIAL)
+            unread = {each.path for each in done if each.state is State.DONE and upgrading}
+            unread -= {each.path for each in done if each.facts.get("extractor") == self.upgrade}
+            return find_misjudged(done, state.untrusted).union(unread)
 
         return await self.database.read(work)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from memu.memorize.states import SyncState
 from memu.memorize.status import count_unplaced
+from memu.memorize.trust_rules import TRUST_RULES, number_rules
 from memu.providers.protocols import Encoder
 from memu.records import FileProblem, Resource, State, SyncReport, SyncRun
 from memu.storage.database import Database
@@ -44,7 +45,9 @@ class WriteReport:
             runs = session.within(state.scope).runs
             run = runs.last(workspace.id)
             if run is not None and run.id == state.run_id:
-                runs.finish(_ended(run, report, capped=state.meter.stopped is not None))
+                ended = _ended(run, report, capped=state.meter.stopped is not None)
+                rules = number_rules(state.untrusted)
+                runs.finish(replace(ended, counts={**ended.counts, TRUST_RULES: rules} if rules else ended.counts))
 
         await self.database.write(work)
         return replace(state, report=report)
@@ -56,8 +59,7 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
     assert scanned is not None
     assert workspace is not None
     added, modified = _added_and_modified(state)
-    redactions: Counter[str] = Counter()
-    dropped: Counter[str] = Counter()
+    redactions, dropped = Counter[str](), Counter[str]()
     for outcome in state.outcomes:
         redactions.update(outcome.redactions)
         dropped.update(outcome.dropped)
@@ -80,6 +82,7 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
         waiting=tuple(outcome.path for outcome in state.outcomes if outcome.state is State.PENDING),
         pages=state.pages,
         unpatched=state.unpatched,
+        stopped=state.meter.stopped,
         dropped=dict(dropped),
         usage=state.meter.usage,
         by_step=state.meter.by_step,
@@ -133,7 +136,7 @@ def _ended(run: SyncRun, report: SyncReport, *, capped: bool) -> SyncRun:
         "pages_created": len(report.pages.created),
         "pages_changed": len(report.pages.changed),
         "pages_removed": len(report.pages.removed),
-        "unpatched": len(report.unpatched),
+        "unpatched": sum(problem.reason != report.stopped for problem in report.unpatched),
         "dropped": sum(report.dropped.values()),
     }
     whole = report.ok and not (report.waiting or report.unplaced or capped)

@@ -100,7 +100,7 @@ def _survey_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
             CompareFiles(database, parts.extractor.name if parts.models else None),
             [
                 *("scope", "folder", "allow_empty", "only", "removals", "retry_failed"),
-                *("workspace", "began", "scan"),
+                *("workspace", "began", "scan", "untrusted"),
             ],
             ["diff", "never_read"],
         ),
@@ -118,12 +118,7 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
             ["scope", "folder", "meter", "workspace", "began", "untrusted", "diff", "offered"],
             ["outcomes"],
         ),
-        Step(
-            "assign",
-            AssignPages(database, carry),
-            ["scope", "workspace", "meter"],
-            ["unpatched"],
-        ),
+        Step("assign", AssignPages(database, carry), ["scope", "workspace", "meter"], ["unpatched"]),
         Step(
             "fold",
             FoldPages(database, carry, concurrency),
@@ -148,7 +143,7 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
             WriteReport(database, parts.encoder, parts.extractor.name),
             [
                 *("scope", "workspace", "run_id", "scan", "diff", "never_read", "outcomes", "pages", "unpatched"),
-                *("meter", "vectors_missing", "degraded", "export"),
+                *("meter", "vectors_missing", "degraded", "export", "untrusted"),
             ],
             ["report"],
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 
-from memu.errors import CapReached
+from memu.errors import CapReached, ConfigurationError
 from memu.records import Usage
 
 __all__ = ["Meter"]
@@ -27,6 +27,8 @@ class Meter:
 
     def __init__(self, *, max_calls: int | None = None, max_cost: float | None = None) -> None:
         self._max_calls = max_calls
+        if max_cost is not None and not max_cost >= 0:
+            raise ConfigurationError(f"A cap of {max_cost} USD is none; give an amount, as in --max-cost 0.50.")
         self._max_cost = max_cost
         self._lock = threading.Lock()
         self._by_step: dict[str, Usage] = {}
@@ -63,8 +65,9 @@ class Meter:
         with self._lock:
             reason = self._refusal(cost)
             if reason is not None:
-                self._stopped = reason
-                raise CapReached(reason)
+                # Whatever a cap left undone is told by the same words.
+                self._stopped = self._stopped or reason
+                raise CapReached(self._stopped)
             self._held.append(cost)
 
     def settle(self, step: str, usage: Usage) -> None:

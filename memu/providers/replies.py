@@ -33,6 +33,8 @@ _OPENS = re.compile(r"""\[(?=\s*(?:[\[{"\]\-0-9,]|true|false|null|\Z))|\{(?=\s*(
 _STARTS_AT_ONCE = re.compile(r"\A\s*(?:```\w*\s*)?[\[{]")
 # A comma before a closing bracket, outside of strings.
 _SPARE_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[\]}])', re.DOTALL)
+# Control characters but for white space, halves of a character, and what overrides the direction of text.
+_UNSOUND = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _GAP = re.compile(r"[\s,]*")
 _NEXT_ITEM = re.compile(r"\}\s*,\s*(?=\{)")
 _LAST_ITEM = re.compile(r"\}\s*\]")
@@ -190,8 +192,20 @@ def _list_in(value: object, model: type[BaseModel]) -> list[Any] | None:
 def _check(values: list[Any], broken: int, model: type[Item]) -> Parsed[Item]:
     items: list[Item] = []
     for value in values:
+        if not _is_sound(value):
+            broken += 1
+            continue
         try:
             items.append(model.model_validate(value))
         except ValidationError:
             broken += 1
     return Parsed(items=tuple(items), dropped=broken)
+
+
+def _is_sound(value: object) -> bool:
+    """Whether every string in a value is text: escapes may stand for NUL, or for half a character."""
+    if isinstance(value, str):
+        return _UNSOUND.search(value) is None
+    if isinstance(value, dict):
+        return all(map(_is_sound, value)) and all(map(_is_sound, value.values()))
+    return not isinstance(value, list) or all(map(_is_sound, value))

@@ -47,6 +47,7 @@ from support.server import (
 from support.stores import Bench
 
 from memu import MemoryService, Settings, SyncReport
+from memu.errors import ConfigurationError
 from memu.providers.chat import HttpChatModel
 from memu.providers.endpoint import Endpoint
 from memu.providers.patience import Patience
@@ -190,7 +191,8 @@ async def test_f36_f37_useless_patches_leave_whole_pages_and_reasons(
     """What no operation said stands as its sources say it, until the model is of use when it is asked again."""
     server.usual = chat(only_at("fold", WRONG[name]))
     report = await sync(bench, server)
-    assert report.ok
+    assert report.failed == ()
+    assert report.ok is (report.unpatched == ())
     assert len(prompts(server, "fold")) <= 2 * 4
     if name not in ("round and round", "cut short"):
         assert len(report.unpatched) == 4
@@ -215,7 +217,7 @@ async def test_f36_f37_useless_names_and_overviews_join_nothing_and_say_nothing(
     server.usual = chat(only_at("names", WRONG[name], only_at("overview", WRONG[name])))
     other = Bench(bench.base, "other")
     report = await sync(other, server, synthesize=True)
-    assert report.ok
+    assert report.failed == ()
     assert len(prompts(server, "names")) == 2
     assert len(prompts(server, "overview")) >= 2
     undone = {problem.path for problem in report.unpatched}
@@ -616,6 +618,77 @@ async def test_max_cost_is_kept_by_the_servers_own_count(bench: Bench, server: S
     # What a page shows when it is asked about depends on what was read before.
     assert spent == pytest.approx(whole.usage.cost, rel=0.2)
     assert other.outcome() == bench.outcome()
+
+
+@pytest.mark.parametrize(("cost", "told"), [(1.0, "price of m"), (float("nan"), "is none"), (-1.0, "is none")])
+async def test_a_cap_of_money_that_cannot_be_kept_is_refused(
+    bench: Bench, server: ScriptedServer, cost: float, told: str
+) -> None:
+    prices = {"other" if cost > 0 else "m": (1.0, 1.0)}
+    settings = Settings.load(chat_model="m", chat_base_url=server.base_url, prices=prices)
+    async with bench.open(encoder=None, settings=settings) as memu:
+        with pytest.raises(ConfigurationError, match=told):
+            await memu.memorize_workspace(bench.work, max_cost=cost)
+    assert server.asked == []
+
+
+def halved(kind: str) -> Write:
+    """``good``, with half an emoji in each text, or in the whole reply, of one kind."""
+
+    def write(messages: Any) -> str:
+        text = good(messages)
+        return text.replace('"text": "', '"text": "\\ud83d ') if read_prompt(messages).kind == kind else text
+
+    return write
+
+
+@pytest.mark.parametrize("kind", STEPS)
+@pytest.mark.parametrize("bare", [False, True])
+async def test_p5_half_a_character_in_a_reply_is_counted_and_the_next_good_reply_heals(
+    bench: Bench, server: ScriptedServer, kind: str, bare: bool
+) -> None:
+    """As an escape inside the reply's JSON, and as one of the server's own."""
+    server.usual = chat(only_at(kind, lambda messages: f"{good(messages)} \ud83d")) if bare else chat(halved(kind))
+    first = await sync(bench, server, synthesize=True)
+    assert await is_sound(bench, server)
+    server.usual = chat(good)
+    for _ in range(2):
+        last = await sync(bench, server, synthesize=True)
+    assert (last.ok, last.usage.calls) == (True, 0)
+    if kind != "names":
+        # What is written without the model has no overview to be renewed.
+        assert first.ok is bare or kind == "overview" or first.failed or first.unpatched
+    assert origins(bench) == {"model"}
+    other = await fresh(bench, server, synthesize=True)
+    assert bench.outcome() == other.outcome()
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["model", "without"])
+async def test_p11_rules_of_trust_that_change_hold_for_what_was_read_before(
+    bench: Bench, server: ScriptedServer, reads: bool
+) -> None:
+    steps = "1. Stop the gateway.\n2. Restore the last backup.\n3. Start the gateway again.\n"
+    bench.write({"restore.md": f"# Restore\n\n## How to restore\n\n{steps}"})
+    rules = bench.work / "memu.toml"
+    given: dict[str, Any] = {} if reads else {"models": None}
+
+    async def run(where: Bench) -> SyncReport:
+        async with opened(where, server, **given) as memu:
+            return await memu.memorize_workspace(bench.work)
+
+    await run(bench)
+    whole = bench.outcome()
+    assert any(path.startswith("workspace-memory/skill/") for path in bench.trees())
+    rules.write_text('untrusted = ["restore.md"]\n', encoding="utf-8")
+    assert (await run(bench)).ok
+    assert not any(path.startswith("workspace-memory/skill/") for path in bench.trees())
+    distrusted = Bench(bench.base, "distrusted")
+    await run(distrusted)
+    assert bench.outcome() == distrusted.outcome()
+    assert (await run(bench)).usage.calls == 0
+    rules.unlink()
+    assert (await run(bench)).ok
+    assert bench.outcome() == whole
 
 
 async def test_p7_f5_what_did_not_change_costs_no_call_and_a_change_costs_its_own(

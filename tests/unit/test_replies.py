@@ -155,7 +155,21 @@ def test_any_text_is_items_or_a_reply_error(text: str) -> None:
     assert parsed.dropped >= 0
 
 
-@given(st.lists(st.text(min_size=1, max_size=60), max_size=6), st.booleans())
+WRITTEN = st.text(st.characters(exclude_categories=["Cc", "Cs", "Cf"]) | st.sampled_from("\n\t\u200d"), min_size=1)
+UNSOUND = ["\x00", "a\x1fb", "\ud83d", "\udc00 x", "user\u202egnp.exe", "\u2066x", "\x7f", "\x9b"]
+
+
+@given(st.lists(st.sampled_from(UNSOUND) | WRITTEN, min_size=1, max_size=5))
+def test_half_characters_and_controls_are_dropped_and_counted(texts: list[str]) -> None:
+    """P5: as escapes of JSON they are well formed, and no row could hold them."""
+    reply = json.dumps([{"text": text, "more": {"page": [text]}} for text in texts])
+    sound = [text for text in texts if text not in UNSOUND]
+    parsed = read(reply)
+    assert [item.text for item in parsed.items] == sound
+    assert parsed.dropped == len(texts) - len(sound)
+
+
+@given(st.lists(WRITTEN, max_size=6), st.booleans())
 def test_any_texts_come_back_as_they_were(texts: list[str], ascii_only: bool) -> None:
     reply = json.dumps([{"text": text} for text in texts], ensure_ascii=ascii_only)
     assert [item.text for item in read(f"Here:\n```json\n{reply}\n```").items] == texts

@@ -7,6 +7,8 @@ offered as pairs, for somebody to decide; two names are never joined because the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from importlib import resources
 from itertools import islice
 
 from memu.memorize.assign.words import Word, plain_title, split_words
@@ -64,10 +66,32 @@ def _key_of(name: str) -> str:
 
 def _may_be_one(one: str, other: str) -> bool:
     words, others = split_words(one), split_words(other)
+    if _are_told_apart({word.key for word in words}, {word.key for word in others}):
+        return False
     mine, theirs = _long_words(words), _long_words(others)
     if mine and theirs and 2 * len(mine & theirs) >= min(len(mine), len(theirs)):
         return True
     return _initials(words) == _key_of(other) or _initials(others) == _key_of(one)
+
+
+def _are_told_apart(words: set[str], others: set[str]) -> bool:
+    """Whether names differ by numbers, single letters or words of one series: they name two things."""
+    mine, theirs = words - others, others - words
+    if any(map(_counts_things, mine)) and any(map(_counts_things, theirs)):
+        return True
+    return any(not series.isdisjoint(mine) and not series.isdisjoint(theirs) for series in _series())
+
+
+def _counts_things(word: str) -> bool:
+    return len(word) == 1 or any(char.isdigit() for char in word)
+
+
+@cache
+def _series() -> tuple[frozenset[str], ...]:
+    """Words of which each excludes the others, in the form that names are compared in."""
+    text = resources.files(__package__).joinpath("series.txt").read_text(encoding="utf-8")
+    lines = (line for line in text.splitlines() if line and not line.startswith("#"))
+    return tuple(frozenset(word.key for word in split_words(line)) for line in lines)
 
 
 def _long_words(words: Iterable[Word]) -> set[str]:

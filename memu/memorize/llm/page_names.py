@@ -48,5 +48,13 @@ async def judge_pairs(
         raise
     except ProviderError as error:
         return {}, str(error)
-    said = {verdict.pair for verdict in verdicts if verdict.same}
-    return {one: other for n, (one, other) in numbered.items() if n in said}, None
+    said: dict[int, set[bool]] = {}
+    for verdict in verdicts:
+        said.setdefault(verdict.pair, set()).add(verdict.same)
+    # Who says both has said nothing.
+    clear = {n for n in numbered if len(said.get(n, ())) == 1}
+    unclear = len(numbered) - len(clear)
+    failed = (
+        f"The model did not say of {unclear} of {len(numbered)} pairs whether they are one." if unclear else None
+    )
+    return {one: other for n, (one, other) in numbered.items() if n in clear and said[n] == {True}}, failed
