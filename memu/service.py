@@ -415,18 +415,12 @@ class MemoryService:
         Raises:
             NotFound: the scope has no such workspace. BusyError: a sync of it runs.
         """
-        from memu.memorize.forget.workspaces import WorkspaceRemover
+        from memu.memorize.forget.workspaces import forget_workspace
 
         scope = self._scope(user)
-        remover = WorkspaceRemover(
-            database=self._database,
-            carry=self._carrier,
-            lock_name=_lock_name,
-            export=self._export_again,
-            concurrency=self._settings.concurrency,
-        )
         workspace = await self._find_workspace(scope, reference)
-        return await self._purged(await remover.remove(scope, workspace, dry_run=dry_run, wait=wait), purge=purge)
+        receipt = await forget_workspace(self._forgetter(), scope, workspace, dry_run=dry_run, wait=wait)
+        return await self._purged(receipt, purge=purge)
 
     async def reindex(
         self, *, wait: bool = False, max_calls: int | None = None, max_cost: float | None = None

@@ -203,9 +203,9 @@ class MemoryService:
         """See :meth:`memu.MemoryService.list_workspaces`."""
         return self._run(self._service.list_workspaces(user=user))
 
-    def remove_workspace(self, reference: str, *, user: Mapping[str, Any] | None = None) -> None:
+    def remove_workspace(self, reference: str, **options: Any) -> ForgetReceipt:
         """See :meth:`memu.MemoryService.remove_workspace`."""
-        self._run(self._service.remove_workspace(reference, user=user))
+        return self._run(self._service.remove_workspace(reference, **options))
 
     def reindex(
         self, *, wait: bool = False, max_calls: int | None = None, max_cost: float | None = None

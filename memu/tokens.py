@@ -20,7 +20,16 @@ from functools import cache, lru_cache
 
 from memu.languages import MARKS, detect_language, is_letters, stem, stop_words, without_accents
 
-__all__ = ["MAX_TERM_LENGTH", "QueryTerm", "detect_language", "index_terms", "query_terms", "text_key"]
+__all__ = [
+    "MAX_TERM_LENGTH",
+    "QueryTerm",
+    "blank_signs",
+    "detect_language",
+    "fold_case",
+    "index_terms",
+    "query_terms",
+    "text_key",
+]
 
 MAX_TERM_LENGTH = 64
 
@@ -109,8 +118,18 @@ def text_key(text: str) -> str:
     >>> text_key("Deploys go out on **Tuesdays**."), text_key("C++ 1.5"), text_key("-5")
     ('deploys go out on tuesdays', 'c++ 1.5', '-5')
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(_FOLDED.sub(" ", folded).split()) or " ".join(folded.split())
+    folded = fold_case(text)
+    return " ".join(blank_signs(folded).split()) or " ".join(folded.split())
+
+
+def fold_case(text: str) -> str:
+    """Letters as keys compare them. A text in ASCII keeps its length."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def blank_signs(folded: str) -> str:
+    """A folded text with a space in the place of each sign that says nothing; its length stays."""
+    return _FOLDED.sub(" ", folded)
 
 
 def _chunks(text: str) -> list[str]:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import click
 
+from memu.cli.forget import describe_receipt
 from memu.cli.options import Common, common_options
 from memu.cli.output import print_lines, write_json
 from memu.errors import NotFound
-from memu.records import Workspace
+from memu.records import ForgetReceipt, Workspace
 
 __all__ = ["workspace"]
 
@@ -43,28 +44,33 @@ def list_workspaces(common: Common) -> int:
 
 @workspace.command("remove")
 @click.argument("reference")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--purge", is_flag=True, help="Then rewrite the store's file, so that no byte is left in it.")
+@click.option("--wait", is_flag=True, help="Wait for a sync that runs.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common_options
-def remove_workspace(reference: str, yes: bool, common: Common) -> int:
+def remove_workspace(reference: str, dry_run: bool, purge: bool, wait: bool, yes: bool, common: Common) -> int:
     """Forget a synced folder and all that came from it. REFERENCE is its id, name or root.
 
     The folder itself is left as it is.
     """
     asyncio.run(_require(reference, common))
-    if not yes:
+    if not (yes or dry_run):
         if not sys.stdin.isatty():
             raise click.UsageError("Nobody is there to ask; say --yes.", click.get_current_context())
         click.confirm(f"Forget all that came from {reference}?", abort=True, err=True)
 
-    async def remove() -> None:
+    async def remove() -> ForgetReceipt:
         async with common.open_service() as memu:
-            await memu.remove_workspace(reference, user=common.user)
+            return await memu.remove_workspace(
+                reference, user=common.user, dry_run=dry_run, purge=purge, wait=wait
+            )
 
-    asyncio.run(remove())
+    receipt = asyncio.run(remove())
     if common.as_json:
-        write_json({"schema": 1, "removed": reference})
+        write_json(receipt.to_dict())
     else:
-        common.notice(f"Forgot {reference}.")
+        print_lines(describe_receipt(receipt))
     return 0
 
 

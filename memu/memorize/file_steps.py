@@ -115,7 +115,7 @@ class Commit:
     database: Database
 
     async def __call__(self, state: MemorizeState) -> MemorizeState:
-        wanted = _to_resource(state)
+        wanted = _checked(_to_resource(state), state)
         entries = tuple(_to_entry(ordinal, each) for ordinal, each in enumerate(_kept(state)))
         passages = await asyncio.to_thread(index_passages, state.passages)
         entry_passages = await asyncio.to_thread(
@@ -150,6 +150,14 @@ def _kept(state: MemorizeState) -> tuple[Candidate, ...]:
     return sift(state.candidates, state.forgotten)
 
 
+def _checked(resource: Resource, state: MemorizeState) -> Resource:
+    if not state.forgotten:
+        return resource
+    from memu.memorize.forget.cutting import cut_resource
+
+    return cut_resource(resource, state.forgotten)
+
+
 def _to_resource(state: MemorizeState) -> Resource:
     from memu.memorize.extractors.captions import caption
     from memu.memorize.facts import facts_of
@@ -164,6 +172,7 @@ def _to_resource(state: MemorizeState) -> Resource:
         content_hash=state.content_hash,
         size=state.file.size,
         mtime_ns=state.file.mtime_ns,
+        stamp=state.file.stamp,
         state=_state_of(state),
         reason=state.skipped or _losses(state),
         seen_ns=nanoseconds(state.began),
@@ -172,7 +181,6 @@ def _to_resource(state: MemorizeState) -> Resource:
     )
     if document is None:
         return known
-        stamp=state.file.stamp,
     return replace(
         known,
         caption=caption(document),

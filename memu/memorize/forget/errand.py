@@ -19,7 +19,7 @@ from memu.ingest.paths import hash_source, os_path
 from memu.ingest.project_file import read_project_file
 from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles
 from memu.memorize.forget.forgotten import REASON, Forgotten, read_forgotten
-from memu.memorize.forget.receipts import compare_pages, describe_removal, describe_scope, name_trees
+from memu.memorize.forget.receipts import compare_pages, describe_removal, describe_scope, name_trees, read_pages
 from memu.memorize.forget.removal import Removal, apply_removal, plan_removal
 from memu.memorize.forget.selection import Request, Selection, locate_path, select
 from memu.memorize.offer import list_names
@@ -76,11 +76,11 @@ class Forgetter:
             return describe_removal(await self._plan(scope, request), dry_run=True)
         async with self._held(scope, wait=wait):
             removal = await self._plan(scope, request)
-            before = await self._pages(scope)
+            before = await read_pages(self.database, scope)
             await self.database.write(lambda session: apply_removal(session.within(scope), removal))
             unread = await self._read_again(scope, removal)
             await self._settle(scope)
-            pages = compare_pages(before, await self._pages(scope))
+            pages = compare_pages(before, await read_pages(self.database, scope))
         return name_trees(replace(describe_removal(removal), unread=unread, pages=pages), await self.export(scope))
 
     async def undo(self, scope: Scope, path: str, *, wait: bool) -> ForgetReceipt:
@@ -156,10 +156,6 @@ class Forgetter:
         # Words answer without vectors; whoever syncs next is told which encoder is wanted.
         with suppress(EncoderMismatch):
             await self.carry("embed", EmbedState(scope=scope))
-
-    async def _pages(self, scope: Scope) -> dict[str, str]:
-        pages = await self.database.read(lambda session: session.within(scope).pages.list())
-        return {f"{page.track.value}/{page.name}": page.content for page in pages}
 
     async def _forget_scope(self, scope: Scope, *, dry_run: bool, wait: bool) -> ForgetReceipt:
         if scope not in await self.database.read(lambda session: session.scopes()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from memu.records import Workspace
 from memu.tokens import text_key
 
 if TYPE_CHECKING:
+    from memu.memorize.forget.openings import Openings
     from memu.storage.repository import Repository
 
 __all__ = ["MARK", "REASON", "Forgotten", "is_telling", "read_forgotten", "statement_keys"]
@@ -41,6 +43,25 @@ class Forgotten:
         """Whether this text, whole, is a forgotten statement; case and punctuation do not matter."""
         key = text_key(text)
         return bool(key) and self.hash_statement(key) in self.hashes
+
+    def covers_run(self, run: str) -> bool:
+        """Whether these letters are those of a forgotten statement, however its words are parted."""
+        return self._hash("run", run) in self.hashes
+
+    @property
+    def openings(self) -> Openings:
+        """How forgotten statements begin, as far as it is known."""
+        from memu.memorize.forget.openings import read_notes
+
+        return read_notes(self.hashes, self.salt)
+
+    def tombstones(self, keys: Iterable[str]) -> frozenset[str]:
+        """What to remember of statements, given by their keys, so that they are known again."""
+        from memu.memorize.forget.openings import note_of, run_of
+
+        keys = frozenset(keys)
+        runs = (self._hash("run", run) for run in map(run_of, keys) if run)
+        return frozenset({*map(self.hash_statement, keys), *runs, *(note_of(key, self.salt) for key in keys)})
 
     def covers_path(self, workspace: Workspace, path: str) -> bool:
         """Whether this file of the workspace was forgotten."""
@@ -78,15 +99,18 @@ def read_forgotten(repository: Repository) -> Forgotten:
 def statement_keys(text: str) -> frozenset[str]:
     """The keys by which a statement is known again: its own, and those of its sentences and lines.
 
-    A part that says too little by itself ("Yes.", "}") is left out: it would be cut from everywhere.
+    Both as they are written and as they are seen. A part that says too little by itself ("Yes.", "}") is left
+    out: it would be cut from everywhere.
     """
+    from memu.memorize.forget.visible import plain_text
     from memu.memorize.sentences import split_lines, split_sentences
 
-    parts = [part.text for part in (*split_sentences(text), *split_lines(text))]
+    views = {text, plain_text(text)}
+    parts = [part.text for view in views for part in (*split_sentences(view), *split_lines(view))]
     # A file that grows into a chat loses its labels ("Alice: …") to the speakers: what follows them is known too.
     parts += [_LABEL.sub("", part, count=1) for part in parts]
     keys = set(map(text_key, parts))
-    return frozenset({text_key(text), *filter(is_telling, keys)} - {""})
+    return frozenset({*map(text_key, views), *filter(is_telling, keys)} - {""})
 
 
 def is_telling(key: str) -> bool:

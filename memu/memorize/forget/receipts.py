@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memu.memorize.forget.removal import Removal
-from memu.records import ExportReport, ForgetReceipt, PageChanges
+from memu.records import ExportReport, ForgetReceipt, PageChanges, Scope
+from memu.storage.database import Database
 from memu.storage.repository import Repository
 
-__all__ = ["compare_pages", "describe_removal", "describe_scope", "name_trees"]
+__all__ = ["compare_pages", "describe_removal", "describe_scope", "name_trees", "read_pages"]
 
 
 def describe_removal(removal: Removal, *, dry_run: bool = False) -> ForgetReceipt:
@@ -23,6 +24,12 @@ def describe_removal(removal: Removal, *, dry_run: bool = False) -> ForgetReceip
         stays=removal.stays,
         pages=PageChanges(changed=removal.pages),
     )
+
+
+async def read_pages(database: Database, scope: Scope) -> dict[str, str]:
+    """The pages of a scope as they are now: name → content."""
+    pages = await database.read(lambda session: session.within(scope).pages.list())
+    return {f"{page.track.value}/{page.name}": page.content for page in pages}
 
 
 def compare_pages(before: dict[str, str], after: dict[str, str]) -> PageChanges:

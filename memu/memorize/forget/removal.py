@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from memu.errors import BusyError
 from memu.memorize.forget.forgotten import Forgotten, read_forgotten
 from memu.memorize.forget.scissors import Scissors
-from memu.memorize.forget.selection import Selection
+from memu.memorize.forget.selection import Selection, said_key
 from memu.memorize.forget.source_cuts import SourceCut, cut_source
 from memu.memorize.forget.wordings import Documents, find_orphans, find_same, find_told
 from memu.memorize.settlement import remove_sources
@@ -22,7 +22,7 @@ from memu.records import Origin, RecallEntry, RecallFile, Resource, Workspace
 from memu.storage.entries import PlacedEntry
 from memu.storage.repository import Repository
 
-__all__ = ["Removal", "apply_removal", "plan_removal"]
+__all__ = ["Removal", "apply_removal", "find_others", "name_pages", "plan_removal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +69,10 @@ def plan_removal(repository: Repository, selection: Selection, documents: Docume
     return Removal(
         selection=selection,
         cuts=cuts,
-        hashes=frozenset(map(forgotten.hash_statement, keys)),
+        hashes=forgotten.tombstones(keys),
         gone=tuple(gone),
         texts=told.union(entry.text for entry in gone),
-        pages=_name_pages(repository, {entry.id for entry in gone}.union(*(cut.touched for cut in cuts))),
+        pages=name_pages(repository, {entry.id for entry in gone}.union(*(cut.touched for cut in cuts))),
         workspaces=workspaces,
     )
 
@@ -130,21 +130,19 @@ def _plan_sources(
         hashes=frozenset(hashes),
         gone=gone,
         texts=frozenset(entry.text for entry in gone),
-        pages=_name_pages(repository, {entry.id for entry in gone}),
-        stays=tuple(_find_others(repository, gone, [each for each in resources if each.id not in going])),
+        pages=name_pages(repository, {entry.id for entry in gone}),
+        stays=tuple(find_others(repository, gone, [each for each in resources if each.id not in going])),
         workspaces=workspaces,
     )
 
 
-def _find_others(
-    repository: Repository, gone: Sequence[RecallEntry], staying: Sequence[Resource]
-) -> Iterable[str]:
+def find_others(repository: Repository, gone: Sequence[RecallEntry], staying: Sequence[Resource]) -> Iterable[str]:
     """Where other sources say the same, in the same words or from the same sentence."""
-    keys = {entry.text_key for entry in gone}
+    keys = {said_key(entry) for entry in gone}
     same = find_same(repository, gone, staying)
     for resource in staying:
         for entry in repository.entries.of_resource(resource.id):
-            if entry.text_key in keys or entry.id in same:
+            if said_key(entry) in keys or entry.id in same:
                 yield f"{resource.path}#{entry.lines or entry.place or ''}"
 
 
@@ -174,7 +172,8 @@ def _cut_sources(
                 yield cut
 
 
-def _name_pages(repository: Repository, entries: Collection[str]) -> tuple[str, ...]:
+def name_pages(repository: Repository, entries: Collection[str]) -> tuple[str, ...]:
+    """The pages that rest on these entries, as ``track/name``."""
     pages = {page for each in repository.pages.pages_of_entries(sorted(entries)).values() for page in each}
     return tuple(f"{page.track.value}/{page.name}" for page in repository.pages.list() if page.id in pages)
 

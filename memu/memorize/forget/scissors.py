@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 from memu.memorize.forget.cutting import cut_text
 from memu.memorize.forget.forgotten import MARK, is_telling, statement_keys
+from memu.memorize.forget.openings import Openings, run_of, sum_up
 from memu.memorize.sentences import Slice, split_lines, split_sentences
 from memu.tokens import text_key
 
 __all__ = ["Cut", "Scissors"]
 
 _LINES_OF_A_SENTENCE = 4
-_NO_LETTER = re.compile(r"[\W_]+")
 _OVERLAP_WORDS = 5
 
 
@@ -36,11 +34,14 @@ class Scissors:
         one, is a piece of one or runs into one goes too: long sentences are cut otherwise for search than for
         memory.
     says: what else is to go, by a look at a text.
+    runs: what is looked for inside of longer sentences. openings: how all that goes begins.
     """
 
     keys: frozenset[str]
+    openings: Openings
     wholes: tuple[str, ...] = ()
     says: Callable[[str], bool] | None = None
+    runs: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, statements: Iterable[str], says: Callable[[str], bool] | None = None) -> Scissors:
@@ -49,15 +50,21 @@ class Scissors:
         keys = frozenset(key for text in texts for key in statement_keys(text))
         sentences = {text_key(part.text) for text in texts for part in split_sentences(text)}
         wholes = {key for key in sentences | {text_key(text) for text in texts} if is_telling(key)}
-        return cls(keys=keys, wholes=tuple(sorted(wholes)), says=says)
+        runs = frozenset(filter(None, map(run_of, keys)))
+        openings = Openings.of((sum_up(key, "") for key in keys), "")
+        return cls(keys=keys, openings=openings, wholes=tuple(sorted(wholes)), says=says, runs=runs)
 
     def covers(self, text: str) -> bool:
         """Whether a text, whole, is forgotten."""
         return text_key(text) in self.keys
 
+    def covers_run(self, run: str) -> bool:
+        """Whether these letters are those of a statement that goes."""
+        return run in self.runs
+
     def cut(self, text: str, *, own: bool) -> Cut:
         """Cut a text. ``own``: whether a forgotten statement is known to stand in it."""
-        done = cut_text(text, self.covers) if self._may_say(text) else text
+        done = cut_text(text, self)
         if not self._touches(done, own):
             return Cut(done)
         places: list[Slice] = []
@@ -77,11 +84,6 @@ class Scissors:
         # What no sentence says alone is said across them.
         return Cut(_mark(done, places) if places else MARK, frozenset(keys - {""}))
 
-    def _may_say(self, text: str) -> bool:
-        """Whether the letters of a key stand in the text at all: most texts need no closer look."""
-        letters = _letters(text_key(text))
-        return any(_letters(key) in letters for key in self.keys)
-
     def _touches(self, text: str, own: bool) -> bool:
         """Whether some of these words have to go."""
         if self._says(text, own):
@@ -98,11 +100,6 @@ class Scissors:
             return True
         key = f" {text_key(text)} " if own else ""
         return own and any(f" {whole} " in key for whole in self.wholes)
-
-
-@lru_cache(maxsize=4096)
-def _letters(key: str) -> str:
-    return _NO_LETTER.sub("", key)
 
 
 def _run_together(one: str, other: str) -> bool:

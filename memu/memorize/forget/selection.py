@@ -9,13 +9,14 @@ from pathlib import Path
 
 from memu.errors import ConfigurationError, NotFound
 from memu.ingest.paths import stored_path
+from memu.memorize.forget.visible import plain_text
 from memu.names import fold_name, slugify
-from memu.records import Resource, Track, Workspace
+from memu.records import RecallEntry, Resource, Track, Workspace
 from memu.storage.entries import PlacedEntry
 from memu.storage.repository import Repository
 from memu.tokens import text_key
 
-__all__ = ["Request", "Selection", "list_placed", "locate_path", "matcher", "select"]
+__all__ = ["Request", "Selection", "list_placed", "locate_path", "matcher", "said_key", "select"]
 
 # Written without spaces, so that a word's border says nothing there.
 _UNSPACED = (
@@ -85,7 +86,7 @@ def list_placed(repository: Repository) -> tuple[PlacedEntry, ...]:
 
 
 def matcher(text: str) -> Callable[[str], bool]:
-    """Tells whether a text contains ``text`` as whole words, case and punctuation folded.
+    """Tells whether a text, or what is seen of it, contains ``text`` as whole words, case and punctuation folded.
 
     Raises:
         ConfigurationError: there is no word in it.
@@ -98,7 +99,19 @@ def matcher(text: str) -> Callable[[str], bool]:
     left = rf"(?<!{_LETTER})" if re.match(_LETTER, wanted) else ""
     right = rf"(?!{_LETTER})" if re.search(rf"{_LETTER}\Z", wanted) else ""
     pattern = re.compile(f"{left}{re.escape(wanted)}{right}")
-    return lambda said: pattern.search(text_key(said)) is not None
+
+    def says(said: str) -> bool:
+        if pattern.search(text_key(said)):
+            return True
+        shown = plain_text(said)
+        return shown != said and pattern.search(text_key(shown)) is not None
+
+    return says
+
+
+def said_key(entry: RecallEntry) -> str:
+    """The key of what is seen of an entry: two that differ in markup alone say the same."""
+    return text_key(plain_text(entry.text))
 
 
 def locate_path(repository: Repository, reference: str) -> tuple[tuple[Workspace, str], ...]:
@@ -113,8 +126,8 @@ def locate_path(repository: Repository, reference: str) -> tuple[tuple[Workspace
 
 def _alike(repository: Repository, wanted: tuple[PlacedEntry, ...]) -> tuple[PlacedEntry, ...]:
     """These and every other entry of the scope that says the same."""
-    keys = {each.entry.text_key for each in wanted}
-    return tuple(each for each in list_placed(repository) if each.entry.text_key in keys)
+    keys = {said_key(each.entry) for each in wanted}
+    return tuple(each for each in list_placed(repository) if said_key(each.entry) in keys)
 
 
 def _find_page(repository: Repository, track: Track, name: str) -> str | None:

@@ -11,8 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memu.memorize.forget.cutting import cut_title, is_marks_only, trim_marks
-from memu.memorize.forget.forgotten import MARK
+from memu.memorize.forget.cutting import cut_passage, cut_title, is_marks_only, trim_marks
 from memu.memorize.forget.scissors import Scissors
 from memu.memorize.source_rows import entry_passage, index_passages
 from memu.records import LineSpan, Origin, Passage, RecallEntry, Resource, State
@@ -50,11 +49,13 @@ def cut_source(
     work = _Work(scissors, [entry for entry in entries if entry.id in gone])
     title = work.cut_name(resource.title)
     if title != resource.title:
-        title = cut_title(resource.title, resource.path, lambda text: work.cut_name(text) != text)
+        title = cut_title(resource.title, resource.path, work.cut_name)
     kept = [each for entry in entries if entry.id not in gone if (each := work.cut_entry(entry)) is not None]
     left = [work.cut_passage(passage, resource.path) for passage in passages]
     facts = {name: work.cut_fact(value) for name, value in resource.facts.items()}
-    if (title, kept, left, facts) == (resource.title, list(entries), list(passages), dict(resource.facts)):
+    caption = work.cut_name(resource.caption)
+    before = (resource.title, resource.caption, list(entries), list(passages), dict(resource.facts))
+    if (title, caption, kept, left, facts) == before:
         return None
     again = resource.state in (State.DONE, State.PARTIAL) and resource.kept_text is None
     # The caption may quote what went in words of its own; reading the file again gives it back.
@@ -104,13 +105,8 @@ class _Work:
 
     def cut_passage(self, passage: Passage, path: str) -> Passage:
         """The passage with marks in text, heading and header, its path left as it is."""
-        lines = passage.header.split("\n")
-        return replace(
-            passage,
-            text=self._cut(passage.text, own=self._stands_in(passage.lines)),
-            heading=self._cut_steps(passage.heading),
-            header="\n".join(line if line == path else self._cut_steps(line) for line in lines),
-        )
+        own = self._stands_in(passage.lines)
+        return cut_passage(passage, path, lambda text: self._cut(text, own=own), self.cut_name)
 
     def cut_name(self, name: str) -> str:
         """A title, a heading or a part of one."""
@@ -128,12 +124,6 @@ class _Work:
 
     def _cut_hint(self, name: str | None) -> str | None:
         return None if name is None or self.cut_name(name) != name else name
-
-    def _cut_steps(self, line: str) -> str:
-        cut = self.cut_name(line)
-        if cut != line and " > " in line:
-            return " > ".join(self.cut_name(step) for step in line.split(" > "))
-        return cut if cut == line or not is_marks_only(cut) else MARK
 
     def _cut(self, text: str, *, own: bool) -> str:
         cut = self._scissors.cut(text, own=own)
