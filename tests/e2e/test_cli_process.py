@@ -395,7 +395,8 @@ def test_a_signal_ends_a_sync_cleanly_and_the_next_one_goes_on(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None,
+        # Whoever runs the tests in the background has it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL),
     )
     store = example / ".memu" / "memu.sqlite3"
     deadline = time.monotonic() + 60

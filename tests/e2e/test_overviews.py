@@ -94,7 +94,9 @@ async def test_p5_one_that_fails_or_is_not_backed_is_left_out(reply: str | Provi
         plain = opening(folder)
         colleague.overview = GOOD
         await memu.memorize_workspace(folder, synthesize=True)
-    assert report.ok
+    assert [problem.path for problem in report.unpatched] == ["MEMORY.md"]
+    assert report.unpatched[0].reason
+    assert not report.ok
     assert plain.startswith("> What is remembered")
     assert "\n" not in plain
     assert "This is about the ferry" in opening(folder)

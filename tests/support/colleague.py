@@ -296,7 +296,7 @@ def _greedy(messages: Messages) -> str:
     """Takes the page apart, and reads nothing into the source."""
     prompt = read_prompt(messages)
     if prompt.kind == "extract":
-        return _claim(prompt, "Nothing.")
+        return _claim(prompt, "Nobody ever said a word.")
     return _dump(prompt, [{"op": "remove", "block": name, "by": "e1"} for name in (*prompt.blocks, "b7")])
 
 

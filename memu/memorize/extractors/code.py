@@ -87,7 +87,9 @@ def _open(document: Document, block: Block, label: str) -> Candidate | None:
 def _signatures(document: Document, dropped: Counter[str]) -> Iterator[Candidate]:
     given = 0
     for block in document.blocks:
-        if block.kind is not BlockKind.SIGNATURE or len(block.heading) > 1 or _is_private(block):
+        if block.kind is not BlockKind.SIGNATURE or not block.text.strip():
+            continue
+        if len(block.heading) > 1 or _is_private(block):
             continue
         if given >= _MAX_SIGNATURES or not fits(block.text) or re.search(r"\b_\w", block.text.split("(")[0]):
             dropped["signature"] += 1
