@@ -60,10 +60,12 @@ class Server:
         """The URL of a database with memu's tables and no rows, for ``take_back`` to empty."""
         return self._emptied.pop() if self._emptied else self.make()
 
-    def take_back(self, url: str) -> None:
-        # To empty twenty small tables takes a tenth of what dropping a database and copying another does.
-        names = (table.name for table in reversed(metadata.sorted_tables))
-        self.execute("; ".join(f'DELETE FROM "{name}"' for name in names), url)
+    def take_back(self, url: str, *, full: bool = False) -> None:
+        names = [f'"{table.name}"' for table in reversed(metadata.sorted_tables)]
+        # To empty small tables takes a tenth of what dropping a database and copying another does; where there
+        # is much in them they are cut off.
+        cut, empty = f"TRUNCATE {', '.join(names)}", "; ".join(f"DELETE FROM {name}" for name in names)
+        self.execute(cut if full else empty, url)
         self._emptied.append(url)
 
     def named(self, key: str) -> str:
@@ -81,7 +83,7 @@ class Server:
 
     def release(self, key: str) -> None:
         if key in self._named:
-            self.take_back(self._named.pop(key))
+            self.take_back(self._named.pop(key), full=True)
 
     def release_all(self) -> None:
         for key in list(self._named):
