@@ -1,4 +1,4 @@
-"""``memu db``: ``upgrade``, ``current``, ``check`` and ``import-memu``."""
+"""``memu db``: ``upgrade``, ``current``, ``check``, ``maintain`` and ``import-memu``."""
 
 from __future__ import annotations
 
@@ -63,6 +63,22 @@ def check(url: str | None, as_json: bool) -> int:
 
     version = check_schema(_named(url))
     return _show(version, f"{version.store}: {version.found}, up to date", as_json=as_json)
+
+
+@db.command("maintain")
+@_db_options
+def maintain(url: str | None, as_json: bool) -> int:
+    """Build the vector indexes that a server's store is worth, and drop broken ones. Others go on meanwhile."""
+    from memu.schema import maintain_store
+
+    done = maintain_store(_named(url))
+    if as_json:
+        write_json({"schema": 1, **dataclasses.asdict(done)})
+    else:
+        told = {"built": done.built, "kept": done.kept, "dropped": done.dropped}
+        parts = [f"{what} {', '.join(names)}" for what, names in told.items() if names]
+        print_lines([(f"vector indexes: {'; '.join(parts) or 'none needed'}", "")])
+    return 0
 
 
 @db.command("import-memu")

@@ -98,11 +98,14 @@ async def plan(state: ExportState) -> ExportState:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Write the tree."""
+    """Write the tree, if the tree is still ours to write."""
 
+    database: Database
     disk: Disk
 
     async def __call__(self, state: ExportState) -> ExportState:
+        # Whoever stalled for so long that another took the tree's lock over is told so by this commit.
+        await self.database.write(lambda _session: None)
         report = await asyncio.to_thread(
             carry_out, self.disk, state.tree, state.scope, _given(state.survey), _given(state.plan)
         )

@@ -31,7 +31,9 @@ def export_workflow(
                 reads=["snapshot", "tree", "copies", "files", "survey", "force"],
                 writes=["plan"],
             ),
-            Step("publish", Publish(files), reads=["scope", "tree", "survey", "plan"], writes=["report"]),
+            Step(
+                "publish", Publish(database, files), reads=["scope", "tree", "survey", "plan"], writes=["report"]
+            ),
             Step("record", Record(database, files), reads=["scope", "tree", "snapshot", "resources", "plan"]),
         ),
     )

@@ -72,3 +72,15 @@ def test_without_a_name_it_is_the_nearest_store_upwards_whatever_its_folder_is_c
 def test_a_password_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["db", "current", "--db", "mysql://root:hunter2@localhost/x"]) == 2
     assert "hunter2" not in "".join(capsys.readouterr())
+
+
+def test_a_file_has_no_indexes_to_maintain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"sqlite:///{tmp_path}/store.sqlite3"
+    told(capsys, "upgrade", "--db", url)
+    code, document = told(capsys, "maintain", "--db", url)
+    assert (code, document["error"]["type"]) == (2, "ConfigurationError")  # type: ignore[index]
+
+
+def test_a_servers_indexes_are_maintained_by_name(postgres_url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, document = told(capsys, "maintain", "--db", postgres_url)
+    assert (code, document) == (0, {"schema": 1, "built": [], "kept": [], "dropped": []})
