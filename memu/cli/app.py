@@ -116,7 +116,7 @@ def run(arguments: Sequence[str]) -> int:
     except MemuError as error:
         return _fail(error, str(error), error.exit_code, as_json)
     except OSError as error:
-        return _fail(error, str(error), UnavailableError.exit_code, as_json)
+        return _fail(error, _system_message(error), UnavailableError.exit_code, as_json)
     return code if isinstance(code, int) else 0
 
 
@@ -141,6 +141,10 @@ class _Ending:
 
     def _end(self, _number: int, frame: FrameType | None) -> None:
         self.asked = True
+        # Where Ctrl-C is ignored the task at hand is cut off, and the loop would tell of it at length.
+        import logging
+
+        logging.getLogger("asyncio").disabled = True
         # A running event loop has its own way to be interrupted; a job behind a shell ignores it.
         interrupt = signal.getsignal(signal.SIGINT)
         if not callable(interrupt):
@@ -152,6 +156,12 @@ def _usage_message(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     hint = f" Try: {context.command_path} --help" if context else ""
     return f"{error.format_message()}{hint}"
+
+
+def _system_message(error: OSError) -> str:
+    """Which file, and what the system says of it, without its number."""
+    said = error.strerror or str(error)
+    return f"{error.filename}: {said}." if error.filename else f"{said}."
 
 
 def _fail(error: BaseException, message: str, code: int, as_json: bool) -> int:

@@ -28,7 +28,9 @@ _TREES = {
 @click.command("status")
 @common_options
 def status(common: Common) -> int:
-    """How each workspace stands. Exit code 1 when a file stands as failed or the last sync did not end well."""
+    """How each workspace stands. Exit code 1 when a file stands as failed, the last sync did not end well or
+    there was none.
+    """
     common.require_store()
 
     async def fetch() -> tuple[WorkspaceStatus, ...]:
@@ -39,10 +41,11 @@ def status(common: Common) -> int:
     if common.as_json:
         write_json({"schema": 1, "workspaces": [one.to_dict() for one in found]})
     elif not found:
-        common.notice("No workspace in this scope.")
+        common.notice("No workspace in this scope: no sync has come so far.")
     else:
         print_lines(line for one in found for line in describe_status(one))
-    return 0 if all(one.ok for one in found) else UNHEALTHY
+    # A first sync that fails may leave nothing else to be seen.
+    return 0 if found and all(one.ok for one in found) else UNHEALTHY
 
 
 def describe_status(one: WorkspaceStatus) -> Iterator[Line]:
@@ -52,6 +55,8 @@ def describe_status(one: WorkspaceStatus) -> Iterator[Line]:
     yield f"  sources: {_counts(one.sources)}", ""
     yield f"  entries: {one.entries} · pages: {_counts(one.pages)}", ""
     yield f"  last sync: {_run(one)}", "" if one.ok else "red"
+    if one.blocked:
+        yield f"  no sync can write to the store: {one.blocked}", "red"
     if one.last_run and (one.last_good_run is None or one.last_good_run.id != one.last_run.id):
         yield f"  last good sync: {_ended(one.last_good_run) if one.last_good_run else 'never'}", "yellow"
     if usage := _usage(one.usage):

@@ -18,7 +18,7 @@ PARTIAL = 1
 
 
 @click.command("memorize-workspace")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path, readable=False))
 @click.option("--workspace", "name", metavar="NAME", help="Know the workspace by this name, wherever it lies.")
 @click.option("--allow-empty", is_flag=True, help="Accept a folder that has become empty: forget its sources.")
 @click.option("--wait", is_flag=True, help="Wait for another sync of this workspace instead of ending busy.")

@@ -12,7 +12,7 @@ from memu.doctor.page_checks import check_entries, check_pages
 from memu.doctor.probes import Probe, choose_probes, run_probes
 from memu.doctor.remedies import Remedies
 from memu.doctor.search_checks import check_vectors, find_wrong_terms, report_postings
-from memu.doctor.store_checks import check_encoder, check_file, check_links, check_locks
+from memu.doctor.store_checks import check_access, check_encoder, check_file, check_links, check_locks
 from memu.doctor.tree_checks import check_tree
 from memu.doctor.work_checks import check_runs, check_sources, check_work
 from memu.export.disk import Disk, LocalDisk
@@ -22,6 +22,7 @@ from memu.memorize.status import describe_workspaces
 from memu.providers.protocols import Encoder
 from memu.records import HealthReport, Scope, Severity, TreeStatus, Usage, Workspace, WorkspaceStatus
 from memu.storage.database import Database
+from memu.storage.hindrances import find_hindrance
 from memu.storage.inspection import StoredTerms
 from memu.storage.session import Session
 
@@ -62,6 +63,7 @@ class Doctor:
                     each,
                     syncing=each.workspace.id in syncing,
                     usage=_usage(each),
+                    blocked=find_hindrance(self.database.url),
                     trees=await self._describe_trees(scope, [each.workspace], known),
                 )
                 for each in found
@@ -77,6 +79,7 @@ class Doctor:
         locks = check_locks(await self.database.abandoned_locks())
         file = await self.database.read(lambda session: check_file(session, self.database.url))
         found: list[tuple[Scope | None, Checked]] = [(None, file), (None, locks)]
+        found.append((None, check_access(self.database.url)))
         if not file.findings:
             # Rows read through a broken index would tell of faults that are not there.
             found += await self.database.read(

@@ -11,10 +11,11 @@ from memu.doctor.remedies import RESTORE
 from memu.errors import EncoderMismatch
 from memu.providers.protocols import Encoder
 from memu.records import Finding, Severity
+from memu.storage.hindrances import find_hindrance
 from memu.storage.lock import AbandonedLock
 from memu.storage.session import Session
 
-__all__ = ["check_encoder", "check_file", "check_links", "check_locks"]
+__all__ = ["check_access", "check_encoder", "check_file", "check_links", "check_locks"]
 
 
 def check_file(session: Session, url: URL) -> Checked:
@@ -30,6 +31,23 @@ def check_file(session: Session, url: URL) -> Checked:
         for message in session.soundness.damage()
     )
     return Checked(check="file", count=1, findings=found)
+
+
+def check_access(url: URL) -> Checked:
+    """What keeps syncs from writing, so that none of them can leave a record of it."""
+    hindrance = find_hindrance(url)
+    if hindrance is None:
+        return Checked(check="file", count=0)
+    finding = Finding(
+        check="file",
+        severity=Severity.WARNING,
+        subject=url.render_as_string(hide_password=True),
+        message=f"No sync can write to it: {hindrance}.",
+        remedy="Free some space on its disk."
+        if "full" in hindrance
+        else "Let that file's owner chmod it as the store, or remove it while nothing uses the store.",
+    )
+    return Checked(check="file", count=0, findings=(finding,))
 
 
 def check_links(session: Session) -> Checked:

@@ -65,6 +65,16 @@ def check_work(rows: ScopeRows) -> Checked:
 def check_runs(rows: ScopeRows) -> Checked:
     """The last sync of each workspace: whether it ended, and well."""
     findings = [finding for workspace in rows.workspaces for finding in _look_at_run(rows, workspace)]
+    if not rows.workspaces:
+        findings.append(
+            Finding(
+                check="runs",
+                severity=Severity.NOTICE,
+                subject=str(rows.scope),
+                message="No sync of a folder has come so far in this scope.",
+                remedy="Run `memu sync FOLDER`, if there is one to be synced.",
+            )
+        )
     return Checked(check="runs", count=len(rows.workspaces), findings=tuple(findings))
 
 

@@ -19,13 +19,13 @@ def ensure_private(folder: Path) -> None:
             its memory is written.
         UnavailableError: the disk refused.
     """
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise ConfigurationError(f"{folder} is a link or a file; move it away, or give --db and --out.")
     try:
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise ConfigurationError(f"{folder} is a link or a file; move it away, or give --db and --out.")
         folder.mkdir(parents=True, exist_ok=True)
         _write_once(folder / ".gitignore", _IGNORE_EVERYTHING)
     except OSError as error:
-        raise UnavailableError(f"Cannot make {folder}: {error}.") from error
+        raise UnavailableError(f"{folder} cannot be made: {error.strerror or error}.") from error
 
 
 def _write_once(path: Path, text: str) -> None:

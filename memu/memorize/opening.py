@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -64,11 +65,15 @@ class NamedFolder:
         the copy says of the old folder is then about itself.
         """
         folder = Path(root)
-        if not folder.is_dir():
-            return False
-        if not self.holds_store or self.store is None or folder == self.root:
+        try:
+            if not folder.is_dir():
+                return False
+            if not self.holds_store or self.store is None or folder == self.root:
+                return True
+            return not (folder / self.store.relative_to(self.root)).is_file()
+        except OSError:
+            # Who may not look there cannot say that it is gone.
             return True
-        return not (folder / self.store.relative_to(self.root)).is_file()
 
 
 async def find_workspace(database: Database, state: SyncState, encoder: Encoder | None) -> NamedFolder:
@@ -105,4 +110,19 @@ def _real_folder(folder: Path) -> Path:
         raise RootError(f"{folder}: there is no such folder; nothing was changed.") from error
     if not root.is_dir():
         raise RootError(f"{folder} is no folder; give the folder that holds it, or memorize the one file.")
+    _require_access(root)
     return root
+
+
+def _require_access(root: Path) -> None:
+    """Make sure that the folder can be listed and what is in it be looked at.
+
+    Raises:
+        RootError: it cannot; who is refused knows nothing of what is there, so that nothing may be forgotten.
+    """
+    try:
+        with os.scandir(root):
+            # Who may list a folder need not be let in; the dot asks for that, and a Path would drop it.
+            os.stat(f"{root}{os.sep}{os.curdir}")  # noqa: PTH116
+    except OSError as error:
+        raise RootError(f"{root} cannot be read: {error.strerror or error}; nothing was changed.") from error

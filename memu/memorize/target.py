@@ -25,7 +25,7 @@ async def find_target(database: Database, scope: Scope, path: Path | str) -> Syn
     target = await asyncio.to_thread(lambda: Path(path).expanduser().absolute().resolve())
     workspaces = await database.read(lambda session: session.within(scope).workspaces.list())
     around = next((each for each in workspaces if target.is_relative_to(each.root)), None)
-    there = await asyncio.to_thread(target.exists)
+    there = await asyncio.to_thread(_is_there, target)
     if around is None and not there:
         raise RootError(f"{path}: there is no such file or folder, and no workspace is known around it.")
     root = Path(around.root) if around is not None else target.parent
@@ -34,6 +34,13 @@ async def find_target(database: Database, scope: Scope, path: Path | str) -> Syn
     if around is not None and only is not None and not there:
         await _require_known(database, scope, around, only)
     return SyncState(scope=scope, folder=root, only=only, removals=around is not None, allow_empty=True)
+
+
+def _is_there(target: Path) -> bool:
+    try:
+        return target.exists()
+    except OSError as error:
+        raise RootError(f"{target} cannot be read: {error.strerror or error}; nothing was changed.") from error
 
 
 async def _require_known(database: Database, scope: Scope, workspace: Workspace, only: str) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy.engine import URL
 
 from memu.errors import BusyError, ConfigurationError
 from memu.storage.compaction import compact
-from memu.storage.engine import make_engine, parse_url, store_path
+from memu.storage.engine import open_engine, parse_url, store_path
 from memu.storage.failures import translated
 from memu.storage.lock import AbandonedLock, FileLocks, Hold, Locks, ProcessLocks
 from memu.storage.migrate import prepare
@@ -71,13 +71,8 @@ class Database:
             StoreError: it cannot be opened; SchemaOutdated or SchemaTooNew: another version made it.
         """
         parsed = parse_url(url)
-        engine = make_engine(parsed)
-        try:
-            with translated(parsed):
-                prepare(engine, migrate=migrate)
-        except BaseException:
-            engine.dispose()
-            raise
+        with translated(parsed):
+            engine = open_engine(parsed, partial(prepare, migrate=migrate), partial(prepare, migrate=False))
         now = clock or _utc_now
         if engine.dialect.name != "sqlite":
             from memu.storage.lease_locks import LeaseLocks

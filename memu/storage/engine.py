@@ -11,10 +11,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Table, collate, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool, StaticPool
 
-from memu.errors import ConfigurationError, StoreError
+from memu.errors import ConfigurationError, MemuError, StoreError
+from memu.storage.side_files import connect_alone, has_no_room, open_side_files
 
 __all__ = [
     "by_code_point",
@@ -23,6 +24,7 @@ __all__ = [
     "is_memory",
     "is_read_only",
     "make_engine",
+    "open_engine",
     "parse_url",
     "reading",
     "store_path",
@@ -87,16 +89,46 @@ def is_read_only(url: URL) -> bool:
     return not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
-def make_engine(url: URL) -> Engine:
+def make_engine(url: URL, *, alone: bool = False) -> Engine:
     """An engine whose transactions begin as memu needs them. Nothing is connected yet.
+
+    ``alone``: on SQLite, one connection at a time and no file for the log's index: for a disk without room for it.
 
     Raises:
         ExtraMissing: the driver for Postgres is not installed.
         StoreError: the folder of a SQLite store does not exist.
     """
     if url.get_backend_name() == "sqlite":
-        return _make_sqlite(url)
+        return _make_sqlite(url, alone=alone)
     return _make_postgres(url)
+
+
+def open_engine(
+    url: URL, ready: Callable[[Engine], object], ready_alone: Callable[[Engine], object] | None = None
+) -> Engine:
+    """An engine on which ``ready`` has run; it reads at the least.
+
+    Where the disk has no room for the log's index, nobody can read a SQLite file as usual: then it is an engine
+    that needs none, on which ``ready_alone`` has run. What writes says that the disk is full.
+    """
+    engine = make_engine(url)
+    try:
+        ready(engine)
+    except (DBAPIError, sqlite3.Error) as error:
+        engine.dispose()
+        if not has_no_room(error.orig if isinstance(error, DBAPIError) else error):
+            raise
+        engine = make_engine(url, alone=True)
+        try:
+            (ready_alone or ready)(engine)
+        except MemuError:
+            # It holds no tables yet, or older ones, and for these it has no room either.
+            engine.dispose()
+            raise error from None
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
 
 
 def writing(connection: Connection) -> Connection:
@@ -115,9 +147,9 @@ def _is_writing(connection: Connection) -> bool:
     return bool(connection.get_execution_options().get(_WRITING, False))
 
 
-def _make_sqlite(url: URL) -> Engine:
+def _make_sqlite(url: URL, *, alone: bool) -> Engine:
     path = store_path(url)
-    if path is not None and not path.parent.is_dir():
+    if path is not None and not _is_folder(path.parent):
         raise StoreError(f"The folder {path.parent} does not exist; make it, or name another store with --db.")
     options: dict[str, Any] = {
         "connect_args": {"check_same_thread": False, "timeout": _BUSY_SECONDS},
@@ -131,11 +163,22 @@ def _make_sqlite(url: URL) -> Engine:
         engine = create_engine(
             url, creator=partial(_connect_to_read, path), poolclass=NullPool, hide_parameters=True
         )
+    elif alone:
+        creator = partial(connect_alone, path, _BUSY_SECONDS)
+        engine = create_engine(url, creator=creator, poolclass=NullPool, hide_parameters=True)
     else:
+        open_side_files(path)
         engine = create_engine(url, pool_size=4, max_overflow=-1, **options)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise StoreError(f"The folder {path} cannot be read: {error.strerror or error}.") from error
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:

@@ -10,18 +10,22 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError, StatementError
 
 from memu.errors import StoreError
+from memu.storage.engine import store_path
+from memu.storage.hindrances import has_room
+from memu.storage.side_files import closed_side_files, has_no_room
 
 __all__ = ["is_passing", "translated"]
 
+_FULL = "the disk is full; free some space and run again, nothing half-written was kept"
 _ADVICE = (
     ("locked", "another process has been writing to it for over a minute; end that process or try again"),
     ("unable to open", "it cannot be opened; check that its folder exists and that you may write there"),
     ("readonly database", "it is read-only: you may not write the file or its folder; or a reader tried to write"),
     ("read-only transaction", "a reader tried to write"),
-    ("disk is full", "the disk is full; free some space and run again, nothing half-written was kept"),
+    ("disk is full", _FULL),
     ("not a database", "the file is no SQLite database; name another store with --db"),
     ("malformed", "the file is damaged; restore a backup, or remove it and sync again"),
-    ("disk i/o", "the disk failed while reading or writing it; check the disk, then run again"),
+    ("disk i/o", "the disk would not read or write it: it fails, or a limit is reached; check it, then run again"),
     ("no such table", "it holds no memu tables; run `memu db upgrade`"),
     ("no such column", "its tables are another version's; run `memu db upgrade`"),
     (
@@ -88,10 +92,10 @@ def translated(url: URL) -> Iterator[None]:
     except IntegrityError as error:
         raise StoreError(f"The store {_shown(url)} refused a row: {_reason(error)}.") from error
     except DBAPIError as error:
-        raise StoreError(f"The store {_shown(url)} does not answer: {_advice(_reason(error))}.") from error
+        raise StoreError(f"The store {_shown(url)} does not answer: {_say(error.orig, url)}.") from error
     except sqlite3.Error as error:
         # While a connection is being prepared the driver's own errors come through.
-        raise StoreError(f"The store {_shown(url)} does not answer: {_advice(str(error))}.") from error
+        raise StoreError(f"The store {_shown(url)} does not answer: {_say(error, url)}.") from error
     except StatementError as error:
         if isinstance(error.orig, ValueError | TypeError):
             raise error.orig from None
@@ -114,6 +118,21 @@ def _reason(error: DBAPIError) -> str:
 def _first_line(message: str) -> str:
     lines = message.strip().splitlines()
     return lines[0].rstrip(".") if lines else "no reason given"
+
+
+def _say(error: BaseException | None, url: URL) -> str:
+    reason = _first_line(str(error))
+    path = store_path(url)
+    if path is None:
+        return _advice(reason)
+    closed = closed_side_files(path)
+    if "readonly" in reason and closed:
+        named = " and ".join(map(str, closed))
+        return f"it may be written, but not {named} beside it; let the owner chmod or remove that ({reason})"
+    # Of a full disk SQLite knows only where it writes to the store itself.
+    if has_no_room(error) or ("disk i/o" in reason and not has_room(path)):
+        return f"{_FULL} ({reason})"
+    return _advice(reason)
 
 
 def _advice(reason: str) -> str:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from filelock import FileLock, Timeout
 
+from memu.errors import StoreError
+
 if TYPE_CHECKING:
     from memu.storage.session import Session
 
@@ -83,14 +85,19 @@ class FileLocks:
         return _POLL_SECONDS
 
     def try_hold(self, name: str) -> Hold | None:
-        lock = FileLock(self._file(name, ".lock"), timeout=0, thread_local=False)
+        file = self._file(name, ".lock")
+        lock = FileLock(file, timeout=0, thread_local=False)
         try:
             lock.acquire()
         except Timeout:
             return None
+        except OSError as error:
+            raise StoreError(f"The lock {file} cannot be taken: {error.strerror or error}.") from error
         note = self._file(name, ".holder")
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        note.write_text(json.dumps({"pid": os.getpid(), "started": started}), encoding="utf-8")
+        # It is for a message only: a full disk stops nobody here.
+        with suppress(OSError):
+            note.write_text(json.dumps({"pid": os.getpid(), "started": started}), encoding="utf-8")
 
         def release() -> None:
             note.unlink(missing_ok=True)
