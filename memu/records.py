@@ -585,7 +585,8 @@ class SyncPlan:
     """What a sync would do: found without writing anything.
 
     pages: the standing pages that it would touch; which pages new text joins is known only afterwards.
-    model_calls: how many a sync makes at most. encoder_texts: about how many texts are encoded.
+    model_calls: how many of chat models a sync makes at most, in all and ``calls_by_step``. likely_calls: about
+        how many, where every reply is of use. encoder_texts: about how many texts are encoded.
     """
 
     workspace: str
@@ -599,6 +600,8 @@ class SyncPlan:
     failed: tuple[FileProblem, ...] = ()
     pages: tuple[str, ...] = ()
     model_calls: int = 0
+    likely_calls: int = 0
+    calls_by_step: Mapping[str, int] = field(default_factory=dict)
     encoder_texts: int = 0
     extractor: str = "extractive"
     encoder: str | None = None

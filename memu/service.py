@@ -239,6 +239,7 @@ class MemoryService:
         name: str | None = None,
         allow_empty: bool = False,
         retry_failed: bool = False,
+        synthesize: bool = False,
     ) -> SyncPlan:
         """What ``memorize_workspace`` would do now; nothing is written.
 
@@ -251,7 +252,7 @@ class MemoryService:
         planner = Planner(
             self._database,
             self._encoder,
-            self._extractor.name,
+            self._extractor,
             (self._out,) if self._out else (),
             self._settings.max_file_bytes,
             asks=self._models is not None,
@@ -263,6 +264,7 @@ class MemoryService:
                 name=name,
                 allow_empty=allow_empty,
                 retry_failed=retry_failed,
+                synthesize=synthesize,
             )
         )
 

@@ -6,8 +6,7 @@
         memu.memorize_workspace("notes")
         print(memu.retrieve_workspace("when do we deploy?").hits[0].text)
 
-It works wherever it is called from, inside a running event loop too: the calls run on a loop of their own, in a
-thread of their own.
+It works inside a running event loop too: the calls run on a loop of their own, in a thread of their own.
 """
 
 from __future__ import annotations
@@ -110,11 +109,17 @@ class MemoryService:
         name: str | None = None,
         allow_empty: bool = False,
         retry_failed: bool = False,
+        synthesize: bool = False,
     ) -> SyncPlan:
         """See :meth:`memu.MemoryService.plan_workspace`."""
         return self._run(
             self._service.plan_workspace(
-                folder, user=user, name=name, allow_empty=allow_empty, retry_failed=retry_failed
+                folder,
+                user=user,
+                name=name,
+                allow_empty=allow_empty,
+                retry_failed=retry_failed,
+                synthesize=synthesize,
             )
         )
 

@@ -53,7 +53,14 @@ def describe_plan(plan: SyncPlan) -> Iterator[Line]:
     yield from _listed("pages touched", plan.pages, "~ ", "cyan")
     yield from _problems("skipped", _of_the_user(plan.skipped), "yellow")
     yield from _problems("failed", plan.failed, "red")
-    yield f"about {plan.encoder_texts} texts to encode, {plan.model_calls} model calls", ""
+    yield f"about {plan.encoder_texts} texts to encode{_calls(plan)}", ""
+
+
+def _calls(plan: SyncPlan) -> str:
+    if not plan.model_calls:
+        return ", no model calls"
+    steps = ", ".join(f"{step} {count}" for step, count in plan.calls_by_step.items() if count)
+    return f"; about {plan.likely_calls} model calls, at most {plan.model_calls} ({steps})"
 
 
 def _listed(what: str, names: Sequence[str], mark: str, style: str) -> Iterator[Line]:

@@ -51,7 +51,7 @@ def memorize_workspace(folder: Path, dry_run: bool, common: Common, **how: Any) 
 
 
 async def _plan(folder: Path, common: Common, how: dict[str, Any]) -> SyncPlan:
-    wanted = {name: how[name] for name in ("name", "allow_empty", "retry_failed")}
+    wanted = {name: how[name] for name in ("name", "allow_empty", "retry_failed", "synthesize")}
     async with common.open_service(folder) as memu:
         return await memu.plan_workspace(folder, user=common.user, **wanted)
 
@@ -71,7 +71,7 @@ def _show_plan(plan: SyncPlan, common: Common) -> int:
         write_json(plan.to_dict())
     else:
         print_lines(describe_plan(plan))
-    return 0
+    return PARTIAL if plan.failed else 0
 
 
 def _show_report(report: SyncReport, common: Common) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memu.memorize.candidate import BlockShape, Candidate
 from memu.memorize.extractors.protocol import ExtractContext, Extractor
+from memu.memorize.page_bounds import bound_names, most_names
 from memu.memorize.states import MemorizeState
 from memu.memorize.trust_rules import is_anybodys
 from memu.records import RecallEntry, Resource, State
@@ -16,7 +17,7 @@ from memu.storage.session import Session
 if TYPE_CHECKING:
     from memu.providers.models import ChatModels
 
-__all__ = ["Extract"]
+__all__ = ["Extract", "still_holds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Extract:
         resource, entries = await self._recall(state) if self.models else (None, ())
         if self.models is None or resource is None:
             context = ExtractContext(names=state.offered, untrusted=untrusted)
-        elif _still_holds(resource, state, untrusted):
+        elif still_holds(resource, state, untrusted=untrusted):
             read_by = str(resource.facts["read_by"])
             return replace(
                 state,
@@ -55,7 +56,7 @@ class Extract:
         return replace(
             state,
             untrusted=untrusted,
-            candidates=found.candidates,
+            candidates=bound_names(found.candidates, most_names(document, found.chunks)),
             dropped=found.dropped if found.chunks else {},
             lost=found.lost,
             chunks=found.chunks,
@@ -72,7 +73,7 @@ class Extract:
         return await self.database.read(work)
 
 
-def _still_holds(resource: Resource, state: MemorizeState, untrusted: bool) -> bool:
+def still_holds(resource: Resource, state: MemorizeState, *, untrusted: bool) -> bool:
     """Whether a model has read these very bytes to the end: only the path is new."""
     same = resource.content_hash == state.content_hash and resource.state in (State.PENDING, State.DONE)
     trusted_alike = bool(resource.facts.get("untrusted")) is untrusted

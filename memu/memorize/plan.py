@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memu.ingest.diff import Diff
+from memu.memorize.extractors.protocol import Extractor
 from memu.memorize.file_survey import CompareFiles, ScanFolder, work_of
+from memu.memorize.foresight import Foreseen, Foresight
 from memu.memorize.forget.steps import PassOverForgotten
 from memu.memorize.opening import find_workspace
 from memu.memorize.states import SyncState
@@ -21,8 +23,6 @@ __all__ = ["Planner"]
 
 # Seen on notes and documents: one passage or entry for about so many bytes of a source.
 _BYTES_PER_TEXT = 330
-# What a model is asked about at once, at four bytes a token.
-_BYTES_PER_CHUNK = 16_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Planner:
 
     database: Database
     encoder: Encoder | None
-    extractor: str
+    extractor: Extractor
     outputs: tuple[Path, ...]
     max_file_bytes: int
     asks: bool = False
@@ -48,16 +48,16 @@ class Planner:
         state = replace(state, folder=found.root, name=found.name, workspace=workspace)
         state = await ScanFolder(self.outputs, self.max_file_bytes)(state)
         state = await PassOverForgotten(self.database)(state)
-        state = await CompareFiles(self.database, self.extractor if self.asks else None)(state)
+        state = await CompareFiles(self.database, self.extractor.name if self.asks else None)(state)
         compared, scanned = state.diff, state.scan
         assert compared is not None
         assert scanned is not None
         pages = await self.database.read(lambda session: _touched(session, state, workspace, compared))
+        calls = await self._foresee(state, frozenset(pages))
         work = work_of(compared)
         # Rows that an interrupted first sync left: their files are new to the memory.
         unread = [file.path for file in compared.modified if file.path in state.never_read]
         texts = sum(max(1, file.size // _BYTES_PER_TEXT) for file in work) if self.encoder else 0
-        calls = sum(1 + file.size // _BYTES_PER_CHUNK for file in work) + len(pages) if self.asks else 0
         return SyncPlan(
             workspace=workspace.name or workspace.root,
             added=tuple(sorted([*(file.path for file in compared.added), *unread])),
@@ -68,16 +68,23 @@ class Planner:
             unchanged=compared.unchanged + len(compared.restated),
             skipped=scanned.skipped,
             failed=scanned.unlistable,
-            pages=pages,
-            model_calls=calls,
+            pages=tuple(sorted(pages.values())),
+            model_calls=sum(calls.most.values()),
+            likely_calls=calls.likely,
+            calls_by_step=calls.most,
             encoder_texts=texts,
-            extractor=self.extractor,
+            extractor=self.extractor.name,
             encoder=self.encoder.identity.name if self.encoder else None,
         )
 
+    async def _foresee(self, state: SyncState, touched: frozenset[str]) -> Foreseen:
+        if not self.asks:
+            return Foreseen()
+        return await Foresight(self.database, self.extractor, self.max_file_bytes).foresee(state, touched)
 
-def _touched(session: Session, state: SyncState, workspace: Workspace, compared: Diff) -> tuple[str, ...]:
-    """The pages that rest on what changes or goes; pages that new text will join are known only afterwards."""
+
+def _touched(session: Session, state: SyncState, workspace: Workspace, compared: Diff) -> dict[str, str]:
+    """The pages that rest on what changes or goes, id → ``track/name``; what new text joins is known later."""
     repository = session.within(state.scope)
     changed = [
         *compared.deleted,
@@ -86,8 +93,7 @@ def _touched(session: Session, state: SyncState, workspace: Workspace, compared:
     ]
     queued = {page.file_id for page in repository.queue.list()}
     touched = queued | _pages_of(repository, workspace, changed)
-    names = {page.id: f"{page.track.value}/{page.name}" for page in repository.pages.list()}
-    return tuple(sorted(names[page] for page in touched if page in names))
+    return {page.id: f"{page.track.value}/{page.name}" for page in repository.pages.list() if page.id in touched}
 
 
 def _pages_of(repository: Repository, workspace: Workspace, paths: Iterable[str]) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, func
 
 from memu.names import choose_display_name, fold_name
-from memu.records import RecallFile, RecallFileEntry, Track
+from memu.records import Origin, RecallFile, RecallFileEntry, Track
 from memu.storage.engine import by_code_point
 from memu.storage.ids import new_id
 from memu.storage.owners import PAGE_NAME, PageName, to_page_name
@@ -204,6 +204,15 @@ class Pages(Group):
             for entry, page in self._connection.execute(statement.where(link.entry_id.in_(piece))):
                 pairs.setdefault(entry, []).append(page)
         return {entry: tuple(sorted(pages)) for entry, pages in pairs.items()}
+
+    def with_origin(self, origin: Origin) -> frozenset[str]:
+        """The ids of the pages that rest on an entry in these words."""
+        statement = (
+            self._scoped.select(recall_file_entry.c.file_id, of=recall_file_entry)
+            .join(recall_entry, linked(recall_file_entry, "entry_id", recall_entry))
+            .where(recall_entry.c.origin == origin.value)
+        )
+        return frozenset(self._connection.execute(statement).scalars())
 
     def _first(self, **equal: str) -> RecallFile | None:
         row = self._scoped.find(PAGE, recall_file, **equal).first()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from memu.ingest.document import Document
 from memu.memorize.candidate import Extraction
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     # Asking brings the store with it, which an extractor without a model does not need.
     from memu.memorize.asking import Ask
 
-__all__ = ["NO_CONTEXT", "ExtractContext", "Extractor"]
+__all__ = ["NO_CONTEXT", "CountsChunks", "ExtractContext", "Extractor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,14 @@ class ExtractContext:
 
 NO_CONTEXT = ExtractContext()
 """Nothing is known beside the source, and nobody is there to be asked."""
+
+
+@runtime_checkable
+class CountsChunks(Protocol):
+    """An extractor that can tell how often it would ask a model, asking nothing."""
+
+    def count_chunks(self, document: Document, path: str) -> int:
+        """Into how many prompts the document is cut; 0 where no model is needed for it."""
 
 
 class Extractor(Protocol):

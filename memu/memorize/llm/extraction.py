@@ -68,6 +68,10 @@ class LlmExtractor:
         quoted = await self.fallback.extract(document, path, context)
         return _gather(outcomes, share_out(quoted.candidates, [outcome.chunk for outcome in outcomes]))
 
+    def count_chunks(self, document: Document, path: str) -> int:
+        """How many prompts ``extract`` makes of it, each reply being of use; 0 where the model is not asked."""
+        return len(cut_chunks(document, self._chunk_tokens())) if is_worth_asking(document, path) else 0
+
     def _chunk_tokens(self) -> int:
         """Half of what is left for source and reply."""
         return min(_MOST_TOKENS, max(_LEAST_TOKENS, (self.context_tokens - _INSTRUCTIONS) // 2))
