@@ -658,7 +658,8 @@ class MemoryService:
     async def _export_again(self, scope: Scope) -> tuple[ExportReport, ...]:
         """Bring every tree of the scope up to date that is still there."""
         exporter = self._exporter()
-        return tuple([await exporter.export(scope, tree.parent) for tree in await self._trees(scope)])
+        trees = await exporter.find_trees(scope, _private_folder(self._database.url))
+        return tuple([await exporter.export(scope, tree.parent) for tree in trees])
 
     async def _export_if_placed(self, scope: Scope) -> ExportReport | None:
         """Publish the scope's tree, where it is known where it lies and anything is stored."""
@@ -670,12 +671,8 @@ class MemoryService:
     async def _withdraw(self, scope: Scope) -> tuple[ExportReport, ...]:
         """Remove every tree of the scope, as far as it is memu's."""
         exporter = self._exporter()
-        return tuple([await exporter.withdraw(scope, tree) for tree in await self._trees(scope)])
-
-    async def _trees(self, scope: Scope) -> list[Path]:
-        known = await self._database.read(lambda session: session.within(scope).publications.list())
-        trees = [Path(publication.tree) for publication in known]
-        return [tree for tree in trees if await asyncio.to_thread(tree.is_dir)]
+        trees = await exporter.find_trees(scope, _private_folder(self._database.url))
+        return tuple([await exporter.withdraw(scope, tree) for tree in trees])
 
     async def _find_out(self, scope: Scope) -> Path:
         if self._out is not None:

@@ -17,11 +17,12 @@ from memu.doctor.tree_checks import check_tree
 from memu.doctor.work_checks import check_runs, check_sources, check_work
 from memu.export.disk import Disk, LocalDisk
 from memu.export.examination import PublishedState, TreeExamination, describe_tree, examine_tree, load_published
-from memu.export.exporter import tree_of
+from memu.export.exporter import is_anothers, tree_of
 from memu.memorize.status import describe_workspaces
 from memu.providers.protocols import Encoder
 from memu.records import HealthReport, Scope, Severity, TreeStatus, Usage, Workspace, WorkspaceStatus
 from memu.storage.database import Database
+from memu.storage.engine import store_path
 from memu.storage.hindrances import find_hindrance
 from memu.storage.inspection import StoredTerms
 from memu.storage.session import Session
@@ -153,7 +154,8 @@ class Doctor:
         wanted = {tree_of(scope, self.find_out(each.root)) for each in workspaces if each.root}
         others = {Path(tree) for tree in known.publications}
         yield from sorted(wanted)
-        yield from sorted(tree for tree in others - wanted if tree.is_dir())
+        store = store_path(self.database.url)
+        yield from sorted(tree for tree in others - wanted if tree.is_dir() and not is_anothers(tree, store))
 
 
 def _usage(status: WorkspaceStatus) -> Usage:

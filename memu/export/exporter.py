@@ -15,6 +15,7 @@ from memu.export.fingerprint import conditions_of, look_over, parse_count, rende
 from memu.export.naming import tree_name
 from memu.records import ExportReport, Scope
 from memu.storage.database import Database
+from memu.storage.engine import store_path
 from memu.storage.publications import Publication
 from memu.storage.repository import Repository
 from memu.storage.session import Session
@@ -23,7 +24,7 @@ from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
 if TYPE_CHECKING:
     from memu.export.state import ExportState, ResourceMode
 
-__all__ = ["Exporter", "name_extractor", "tree_of"]
+__all__ = ["Exporter", "is_anothers", "name_extractor", "tree_of"]
 
 _WAIT_SECONDS = 60.0
 _DEFAULT_EXTRACTOR = "extractive"
@@ -32,6 +33,14 @@ _DEFAULT_EXTRACTOR = "extractive"
 def tree_of(scope: Scope, out: Path) -> Path:
     """The folder of a scope's tree below the ``--out`` folder, symbolic links above it resolved."""
     return Path(os.path.realpath(out)) / tree_name(scope)
+
+
+def is_anothers(tree: Path, store: Path | None) -> bool:
+    """Whether a tree lies beside a store of its own, as one that ``store`` was copied from does."""
+    if store is None:
+        return False
+    own, beside = store.resolve(), tree.parent
+    return beside.name == own.parent.name and beside != own.parent and (beside / own.name).is_file()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +92,19 @@ class Exporter:
 
         async with self.database.lock(_lock_name(scope, tree), wait_seconds=self.wait_seconds):
             return await asyncio.to_thread(withdraw, self.disk, tree, scope)
+
+    async def find_trees(self, scope: Scope, own: Path | None) -> tuple[Path, ...]:
+        """The scope's trees that are still there, that in ``own`` among them, whether it was noted or not.
+
+        A store that was copied together with its folder knows of the tree that it was copied from, and nothing of
+        the one beside it.
+        """
+        published = await self.database.read(lambda session: session.within(scope).publications.list())
+        store = store_path(self.database.url)
+        known = {Path(each.tree) for each in published} | ({tree_of(scope, own)} if own else set())
+        return await asyncio.to_thread(
+            lambda: tuple(tree for tree in sorted(known) if tree.is_dir() and not is_anothers(tree, store))
+        )
 
     async def find_current(self, scope: Scope, tree: Path) -> ExportReport | None:
         """The report of a tree that stands as it was published from the rows of now; None where it does not."""

@@ -40,6 +40,10 @@ class OpenWorkspace:
             repository = session.within(state.scope)
             if workspace is None:
                 workspace = repository.workspaces.add(name=named.name, root=str(named.root))
+            before = repository.workspaces.get(workspace.id)
+            if before is not None and before.root != workspace.root:
+                # The trees in there have moved along, or are those of the folder that this one is a copy of.
+                repository.publications.drop_below(before.root)
             repository.workspaces.save(workspace)
             encoder = self.encoder.identity.name if self.encoder else None
             return workspace, repository.runs.start(workspace.id, extractor=self.extractor, encoder=encoder)

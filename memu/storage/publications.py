@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any
 
 from sqlalchemy import func, select
@@ -61,6 +62,12 @@ class Publications(Group):
             "published_at": self._scoped.now,
         }
         self._scoped.upsert(publication, [row], ("version", "fingerprint", "published_at"))
+
+    def drop_below(self, folder: str) -> None:
+        """Know nothing more of the trees in a folder."""
+        below = [each.tree for each in self.list() if PurePath(each.tree).is_relative_to(folder)]
+        if below:
+            self._connection.execute(self._scoped.delete(publication).where(publication.c.tree.in_(below)))
 
 
 def _to_publication(row: Sequence[Any]) -> Publication:
