@@ -84,7 +84,10 @@ class Doctor:
         if not file.findings:
             # Rows read through a broken index would tell of faults that are not there.
             found += await self.database.read(
-                lambda session: [(None, check_links(session)), (None, check_encoder(session, self.encoder))]
+                lambda session: [
+                    (None, check_links(session, self.database.url)),
+                    (None, check_encoder(session, self.encoder)),
+                ]
             )
             for scope in scopes:
                 found += [(scope, each) for each in await self._examine(scope, thorough=thorough)]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from memu.doctor.checked import Checked, ScopeRows
 from memu.doctor.remedies import RESTORE
+from memu.doctor.text_checks import find_changed_entries, says_its_entries
 from memu.memorize.fold.blocks import parse_blocks
 from memu.records import Finding, RecallFile, Severity, Workspace
 
@@ -14,13 +15,19 @@ __all__ = ["check_entries", "check_pages"]
 
 
 def check_entries(rows: ScopeRows) -> Checked:
-    """Entries that no search finds; shown ones on no page and hidden ones on one, where pages are settled."""
+    """Entries that no search finds, or that are not as they were stored; shown ones on no page and hidden ones on
+    one, where pages are settled."""
     findings: list[Finding] = []
     count = 0
     for workspace in rows.workspaces:
         count += rows.repository.entries.count(workspace.id)
         lost = rows.repository.inspection.without_passage(workspace.id)
         findings += _report_entries(rows, workspace, lost, "have no passage; no search finds them")
+        faults: dict[str, list[str]] = {}
+        for path, fault in find_changed_entries(rows, workspace):
+            faults.setdefault(fault, []).append(path)
+        for fault, paths in faults.items():
+            findings += _report_entries(rows, workspace, paths, fault)
         if workspace.assigned == workspace.version:
             findings += _misplaced(rows, workspace)
     return Checked(check="entries", count=count, findings=tuple(findings))
@@ -45,7 +52,7 @@ def _report_entries(rows: ScopeRows, workspace: Workspace, paths: Sequence[str],
 
 
 def check_pages(rows: ScopeRows) -> Checked:
-    """Every page that does not wait to be folded: it rests on entries, and marks and links agree."""
+    """Every page that does not wait to be folded: it rests on entries, marks and links agree, and so do words."""
     queued = {page.file_id for page in rows.repository.queue.list()}
     marks = rows.repository.inspection.marks()
     lost = rows.repository.inspection.pages_without_passage()
@@ -61,6 +68,8 @@ def _look_at_page(
     faults = list(_faults(page.content, marks.get(page.id, ())))
     if page.id in lost:
         faults.append("It has no passage; no search finds it by its name.")
+    if not faults and not says_its_entries(rows, page):
+        faults.append("Its words are not those that its entries gave it.")
     if not faults:
         return
     roots = [found.workspace.root for found in rows.repository.entries.of_page(page.id)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,14 +12,28 @@ from sqlalchemy.engine import URL
 from memu.records import IMPORTED, Scope
 from memu.storage.engine import store_path
 
-__all__ = ["IMPORT", "NOTHING_TO_DO", "RESTORE", "Remedies"]
+__all__ = ["IMPORT", "NOTHING_TO_DO", "RESTORE", "Remedies", "begin_anew"]
 
+_MOST = 5
 NOTHING_TO_DO = "Nothing to do."
 IMPORT = "Run `memu db import-memu URL` again with the database that it came from."
 RESTORE = (
     "Restore a backup of the store, or move its file away and sync each folder again; the folders hold all but "
     "what memu was told to forget."
 )
+
+
+def begin_anew(url: URL, folders: Sequence[tuple[Scope, str]]) -> str:
+    """What to do about a store that no command mends: a backup, or a new store of these folders."""
+    path = store_path(url)
+    if path is None:
+        return RESTORE
+    store = path.resolve()
+    away = shlex.join(["mv", str(store), f"{store}.damaged"])
+    syncs = [Remedies(scope=scope, url=url).sync(root) for scope, root in folders if root]
+    told = " ".join([f"`{away}`.", *syncs[:_MOST]])
+    more = f" And so on, for {len(syncs) - _MOST} more folders." if len(syncs) > _MOST else ""
+    return f"Restore a backup, or begin anew, which knows nothing of what memu was told to forget: {told}{more}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy.engine import URL
 
 from memu.doctor.checked import Checked
-from memu.doctor.remedies import RESTORE
+from memu.doctor.remedies import RESTORE, begin_anew
 from memu.errors import EncoderMismatch
 from memu.providers.protocols import Encoder
-from memu.records import Finding, Severity
+from memu.records import Finding, Scope, Severity
 from memu.storage.hindrances import find_hindrance
 from memu.storage.lock import AbandonedLock
 from memu.storage.session import Session
@@ -50,19 +50,28 @@ def check_access(url: URL) -> Checked:
     return Checked(check="file", count=0, findings=(finding,))
 
 
-def check_links(session: Session) -> Checked:
+def check_links(session: Session, url: URL) -> Checked:
     """Rows whose owner is gone: links, passages, postings and vectors of nothing."""
+    broken_links = session.soundness.broken_links()
+    remedy = begin_anew(url, list(_folders(session))) if broken_links else ""
     found = tuple(
         Finding(
             check="links",
             severity=Severity.ERROR,
             subject=broken.table,
             message=f"{broken.count} rows of {broken.table} belong to no row of {broken.parent}.",
-            remedy=RESTORE,
+            remedy=remedy,
         )
-        for broken in session.soundness.broken_links()
+        for broken in broken_links
     )
     return Checked(check="links", count=1, findings=found)
+
+
+def _folders(session: Session) -> Iterator[tuple[Scope, str]]:
+    """Every synced folder of the store, with its scope."""
+    for scope in session.scopes():
+        for workspace in session.within(scope).workspaces.list():
+            yield scope, workspace.root
 
 
 def check_encoder(session: Session, encoder: Encoder | None) -> Checked:

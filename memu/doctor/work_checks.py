@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memu.doctor.checked import Checked, ScopeRows
-from memu.records import Finding, Severity, State, Workspace
+from memu.records import Finding, Resource, Severity, State, Workspace
 
 __all__ = ["check_runs", "check_sources", "check_work"]
 
@@ -27,9 +27,17 @@ def _unfinished(rows: ScopeRows, workspace: Workspace) -> Iterator[Finding]:
             check="sources",
             severity=Severity.WARNING if failed else rows.left(workspace.id),
             subject=source.path,
-            message=f"It failed {source.attempts} times: {source.reason}." if failed else "It waits to be read.",
+            message=_failure(source) if failed else "It waits to be read.",
             remedy=rows.remedies.sync(workspace.root, *(["--retry-failed"] if failed else [])),
         )
+
+
+def _failure(source: Resource) -> str:
+    """What is wrong with it; what merely cannot be looked at was not tried."""
+    if not source.attempts:
+        return f"It could not be looked at: {source.reason}."
+    times = "" if source.attempts == 1 else f" {source.attempts} times"
+    return f"It failed{times}: {source.reason}."
 
 
 def check_work(rows: ScopeRows) -> Checked:

@@ -57,6 +57,26 @@ class Inspection(Group):
         )
         return self._placed(workspace_id, ~own.exists() | ~source.correlate(recall_entry).exists())
 
+    def unlike_their_passage(self, workspace_id: str) -> tuple[str, ...]:
+        """The source's path of each entry whose own passage has another text or other lines."""
+        same = and_(
+            passage.c.text == recall_entry.c.text,
+            func.coalesce(passage.c.line_start, 0) == func.coalesce(recall_entry.c.line_start, 0),
+            func.coalesce(passage.c.line_end, 0) == func.coalesce(recall_entry.c.line_end, 0),
+        )
+        own = select(passage.c.id).where(linked(passage, "entry_id", recall_entry))
+        return self._placed(workspace_id, own.where(~same).correlate(recall_entry).exists())
+
+    def outside_their_source(self, workspace_id: str) -> tuple[str, ...]:
+        """The source's path of each entry whose lines are none, or beyond all that its source's passages have."""
+        last = select(func.max(passage.c.line_end)).where(
+            passage.c.scope_id == recall_entry.c.scope_id, passage.c.resource_id == recall_entry.c.resource_id
+        )
+        start, end = recall_entry.c.line_start, recall_entry.c.line_end
+        return self._placed(
+            workspace_id, or_(start < 1, end < start, end > last.correlate(recall_entry).scalar_subquery())
+        )
+
     def pages_without_passage(self) -> frozenset[str]:
         """The ids of pages that no search finds by their name."""
         own = select(passage.c.id).where(linked(passage, "file_id", recall_file)).correlate(recall_file)

@@ -32,7 +32,7 @@ CHECKS = {
     *("encoder", "entries", "export", "file", "links", "locks", "pages", "postings", "probes", "runs", "sources"),
     *("vectors", "work"),
 }
-COMMAND = re.compile(r"`(memu .+?)`")
+COMMAND = re.compile(r"`((?:memu|mv) .+?)`")
 
 
 def open_memu(folder: Path, **options: Any) -> MemoryService:
@@ -143,17 +143,15 @@ PAGE = "(SELECT file_id FROM recall_file_entry ORDER BY file_id LIMIT 1)"
 OF_SOURCE = _pick("passage", "resource_id IS NOT NULL")
 ROWS = {
     "an entry taken from under its links": Damage(
-        f"DELETE FROM recall_entry WHERE id = {ENTRY}", "links", "recall_file_entry belong to no", mended=False
+        f"DELETE FROM recall_entry WHERE id = {ENTRY}", "links", "recall_file_entry belong to no"
     ),
     "a posting of nothing": Damage(
         "INSERT INTO posting SELECT scope_id, 'ghost', 'none', 1, 1, 1 FROM posting LIMIT 1",
         *("links", "posting belong to no row of passage"),
-        mended=False,
     ),
     "a vector of nothing": Damage(
         "INSERT INTO passage_vector SELECT scope_id, 'no', encoder_id, vector, scale FROM passage_vector LIMIT 1",
         *("links", "passage_vector belong to no row of passage"),
-        mended=False,
     ),
     "an entry shown and on no page": Damage(
         f"DELETE FROM recall_file_entry WHERE entry_id = {ENTRY}", "entries", "shown but stand on no page"
@@ -166,6 +164,27 @@ ROWS = {
     ),
     "a source that no search finds": Damage(
         "PRAGMA foreign_keys = ON; DELETE FROM passage WHERE resource_id IS NOT NULL", "entries", "have no passage"
+    ),
+    "an entry in other words": Damage(
+        f"UPDATE recall_entry SET text = text || ' Never.' WHERE id = {ENTRY}", "entries", "say something else"
+    ),
+    "an entry and its passage in other words": Damage(
+        f"UPDATE recall_entry SET text = text || ' Never.' WHERE id = {ENTRY};"
+        f"UPDATE passage SET text = text || ' Never.' WHERE entry_id = {ENTRY}",
+        *("entries", "words that their key does not have"),
+    ),
+    "an entry that names other lines": Damage(
+        f"UPDATE recall_entry SET line_start = line_end + 1, line_end = line_end + 1 WHERE id = {ENTRY}",
+        *("entries", "say something else"),
+    ),
+    "an entry that names lines beyond its source": Damage(
+        f"UPDATE recall_entry SET line_start = 900, line_end = 900 WHERE id = {ENTRY};"
+        f"UPDATE passage SET line_start = 900, line_end = 900 WHERE entry_id = {ENTRY}",
+        *("entries", "lines that their source does not have"),
+    ),
+    "a page in other words": Damage(
+        f"UPDATE recall_file SET content = replace(content, '. [^', ', never. [^') WHERE id = {PAGE}",
+        *("pages", "not those that its entries gave it"),
     ),
     "a page that rests on nothing": Damage(
         "INSERT INTO recall_file SELECT scope_id, 'odd', 'memory', 'odd', 'Odd', '', NULL, '- x [^aaaaa]', 1,"
@@ -327,7 +346,10 @@ async def follow(remedy: str, folder: Path) -> None:
         tree_of(folder).rename(folder / ".memu" / "away")
     commands = [shlex.split(found) for found in COMMAND.findall(remedy)]
     assert commands, remedy
-    for _, verb, *words in commands:
+    for program, verb, *words in commands:
+        if program == "mv":
+            Path(verb).rename(*words)
+            continue
         assert f"sqlite:///{store_of(folder).resolve()}" in words
         async with open_memu(folder, out=words[words.index("--out") + 1] if "--out" in words else None) as memu:
             match verb:

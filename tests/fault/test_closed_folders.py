@@ -84,3 +84,16 @@ def test_p5_a_root_that_may_not_be_looked_at_still_stands(place: Path) -> None:
     assert plain.code == 0
     (listed,) = run_commands(place, ["workspace", "list", *db])
     assert len(listed.out.splitlines()) == 2
+
+
+def test_p5_a_folder_inside_that_may_not_be_listed_is_a_failure_of_plan_sync_and_status(place: Path) -> None:
+    db = beside(place)
+    run_commands(place, ["sync", "work", *db])
+    (place / "work" / "sub").chmod(0o000)
+    plan, sync, status, doctor = run_commands(
+        place, ["sync", "work", "--dry-run", *db], ["sync", "work", *db], ["status", *db], ["doctor", *db]
+    )
+    (place / "work" / "sub").chmod(0o755)
+    assert [each.code for each in (plan, sync, status, doctor)] == [1, 1, 1, 1]
+    assert "It could not be looked at: directory cannot be listed" in doctor.out
+    assert "0 times" not in doctor.out
