@@ -14,7 +14,7 @@ from sqlalchemy.engine import URL
 from memu.errors import ConfigurationError, StoreError
 from memu.settings import locate_store
 from memu.storage import migrate
-from memu.storage.engine import open_engine, parse_url, store_path
+from memu.storage.engine import make_engine, open_engine, parse_url, store_path
 from memu.storage.failures import translated
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _engine(db: str | None, *, must_exist: bool = True) -> Iterator[Engine]:
     if must_exist and path is not None and not path.is_file():
         raise StoreError(f"There is no store at {path}; `memu db upgrade` or a first sync makes it.")
     with translated(url):
-        engine = open_engine(url, migrate.current)
+        engine = open_engine(url, migrate.current) if path is not None else make_engine(url)
         try:
             yield engine
         finally:
