@@ -170,7 +170,7 @@ def test_front_matter_reads_as_the_text(value: str) -> None:
 
 scopes = st.dictionaries(
     st.text("abcdeiru_-", min_size=1, max_size=8) | st.sampled_from(["user_id", "agent_id"]),
-    st.text("abcd0123-_A é", max_size=8) | st.text(max_size=80) | st.integers(0, 20) | st.booleans(),
+    st.text("abcd0123-_A é", max_size=8) | text | st.integers(0, 20) | st.booleans(),
     max_size=2,
 ).map(Scope.of)
 
