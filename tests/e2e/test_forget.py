@@ -15,6 +15,7 @@ from support.stores import Bench
 
 from memu import BusyError, ConfigurationError, MemoryService, NotFound, Scope
 from memu.providers.fakes import FailingEncoder
+from memu.schema import upgrade_schema
 from memu.tokens import text_key
 
 pytestmark = pytest.mark.e2e
@@ -192,6 +193,24 @@ async def test_what_was_forgotten_behind_a_label_stays_away_when_the_file_become
         bench.write({"chat.txt": f"{said}{label}It is green.\nBob: It is.\n{label}Good.\n"})
         await memu.memorize_workspace(bench.work)
     assert bench.holding("frobnicator", "gasket") == []
+
+
+async def test_what_an_older_memu_was_told_to_forget_stays_away(bench: Bench) -> None:
+    """Before revision 0004 it was not noted how a statement begins: there it is looked for everywhere."""
+    async with bench.open() as memu:
+        await memu.memorize_workspace(bench.work)
+        await memu.forget(match="blue lantern")
+    bench.change("DELETE FROM tombstone WHERE key_hash LIKE ?", "run:%")
+    bench.change("UPDATE alembic_version SET version_num = ?", "0003")
+    upgrade_schema(bench.url)
+    bench.write(TELLING)
+    async with bench.open() as memu:
+        await memu.memorize_workspace(bench.work)
+        assert bench.holding(*WORDS) == []
+        await memu.forget(match="Tuesdays")
+        bench.write({"more.md": f"# More\n\n{SECRET} Deploys go out on Tuesdays.\n"})
+        await memu.memorize_workspace(bench.work)
+    assert bench.holding(*WORDS, "tuesdays") == []
 
 
 async def test_a_new_folder_of_the_scope_does_not_bring_it_back_and_another_scope_keeps_it(bench: Bench) -> None:

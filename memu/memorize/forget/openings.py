@@ -20,6 +20,8 @@ __all__ = ["Openings", "letters_of", "may_hold", "note_of", "read_notes", "run_o
 
 _OPENING = 12
 _RUN_WORDS = 4
+_UNNOTED = "run:any"
+"""Stands among the tombstones of a scope that was told to forget before such notes were kept."""
 _NOTE = re.compile(r"run:([0-9a-f]{4}):(\d+)")
 _SPACE = re.compile(r"(?<!\d) | (?!\d)")
 # What may begin in the middle of what has no space in it.
@@ -33,21 +35,27 @@ _INNER = re.compile(
 class Openings:
     """How forgotten statements begin, as far as it is known: lengths in letters, by the bits of a checksum.
 
-    ``sizes``: how many letters the checksums are of.
+    ``sizes``: how many letters the checksums are of. ``complete``: false where of some it is not known.
     """
 
     seed: int
     lengths: Mapping[int, tuple[int, ...]]
     sizes: tuple[int, ...]
+    complete: bool = True
 
     @classmethod
-    def of(cls, notes: Iterable[tuple[int, int]], salt: str) -> Openings:
+    def of(cls, notes: Iterable[tuple[int, int]], salt: str, *, complete: bool = True) -> Openings:
         """From pairs of bits and length."""
         found: defaultdict[int, set[int]] = defaultdict(set)
         for bits, length in notes:
             found[bits].add(length)
         sizes = {min(_OPENING, length) for lengths in found.values() for length in lengths}
-        return cls(_seed(salt), {bits: tuple(sorted(each)) for bits, each in found.items()}, tuple(sorted(sizes)))
+        return cls(
+            _seed(salt),
+            {bits: tuple(sorted(each)) for bits, each in found.items()},
+            tuple(sorted(sizes)),
+            complete,
+        )
 
     def find(self, letters: str, first: int) -> Iterator[int]:
         """The lengths of statements that may begin at this letter."""
@@ -83,11 +91,14 @@ def sum_up(key: str, salt: str) -> tuple[int, int]:
 def read_notes(hashes: frozenset[str], salt: str) -> Openings:
     """What notes among these tombstones tell."""
     found = filter(None, map(_NOTE.fullmatch, hashes))
-    return Openings.of(((int(match[1], 16), int(match[2])) for match in found), salt)
+    notes = ((int(match[1], 16), int(match[2])) for match in found)
+    return Openings.of(notes, salt, complete=_UNNOTED not in hashes)
 
 
 def may_hold(text: str, joints: Collection[int], openings: Openings) -> bool:
     """Whether a statement may begin anywhere in ``text``. Most texts need no closer look."""
+    if not openings.complete:
+        return True
     if not openings.lengths:
         return False
     if any(text[at - 1 : at].isalnum() and text[at : at + 1].isalnum() for at in joints):
