@@ -6,10 +6,13 @@ import asyncio
 import os
 import posixpath
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memu.errors import BusyError
 from memu.export.disk import Disk, LocalDisk
 from memu.export.fingerprint import conditions_of, look_over, parse_count, render_fingerprint
 from memu.export.naming import tree_name
@@ -78,9 +81,34 @@ class Exporter:
         from memu.export.state import ExportState
 
         state = ExportState(scope=scope, tree=tree, resources=self.resources, force=wanted)
-        async with self.database.lock(_lock_name(scope, tree), wait_seconds=self.wait_seconds):
+        async with AsyncExitStack() as held:
+            await self._take_turn(held, scope, tree)
+            if not wanted and (report := await self.find_current(scope, tree)):
+                # Who had the tree before us published what we came for.
+                return report
             ended = await self.runner.run(self.find_workflow(), state, self.interceptors)
         return ended.report or ExportReport(tree=str(tree))
+
+    async def _take_turn(self, held: AsyncExitStack, scope: Scope, tree: Path) -> None:
+        """Hold the tree until ``held`` ends. Who waits in a line that moves waits on, however long it is.
+
+        Raises:
+            BusyError: another process held the tree for ``wait_seconds`` and nothing was published.
+        """
+        while True:
+            before = await self._last_published(scope, tree)
+            try:
+                lock = self.database.lock(_lock_name(scope, tree), wait_seconds=self.wait_seconds)
+                await held.enter_async_context(lock)
+            except BusyError:
+                if await self._last_published(scope, tree) == before:
+                    raise
+            else:
+                return
+
+    async def _last_published(self, scope: Scope, tree: Path) -> datetime | None:
+        published = await self.database.read(lambda session: session.within(scope).publications.get(str(tree)))
+        return published.published_at if published else None
 
     async def withdraw(self, scope: Scope, tree: Path) -> ExportReport:
         """Remove a tree that was published, as far as it is memu's own; what a user wrote or edited stays.

@@ -67,6 +67,9 @@ def _find_start(pid: int) -> str | None:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except FileNotFoundError:
         return None if _NAMESPACE.exists() else _ask_ps(pid)
+    except ProcessLookupError:
+        # It ended between being opened and being read.
+        return None
     return None if fields[_STATE] in _DEAD else fields[_STARTED]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from memu.errors import BusyError, ConfigurationError, NotFound
 from memu.export.disk import FileStat, LocalDisk
-from memu.export.exporter import Exporter, tree_of
+from memu.export.exporter import Exporter, _lock_name, tree_of
 from memu.export.manifest import MANIFEST
 from memu.export.state import ExportState
 from memu.export.workflow import export_workflow
@@ -30,6 +30,7 @@ from memu.records import (
     Track,
 )
 from memu.storage.database import Database
+from memu.storage.publications import Publication
 from memu.storage.repository import Repository
 from memu.workflow import Interceptor, StepEvent
 
@@ -245,9 +246,30 @@ async def test_p8_one_publishes_at_a_time(database: Database, disk: WatchedDisk,
     with pytest.raises(BusyError):
         await exporter(database, disk, wait_seconds=0).export(EMPTY_SCOPE, root / ".memu")
     waiting = asyncio.create_task(exporter(database, disk).export(EMPTY_SCOPE, root / ".memu"))
+    disk.touched.clear()
     leave.set()
     assert len((await slow).written) == 4
+    # What it came for stands by then: it opens nothing.
     assert (await waiting).written == ()
+    assert not [each for each in disk.touched if each.startswith("read")]
+
+
+async def test_p8_who_waits_for_a_tree_waits_as_long_as_others_publish_it(
+    database: Database, disk: WatchedDisk, root: Path
+) -> None:
+    """Eight jobs may take longer together than one waits for another that does nothing."""
+    await save(database, root, "Plans", "said")
+    tree = tree_of(EMPTY_SCOPE, root / ".memu")
+    async with database.lock(_lock_name(EMPTY_SCOPE, tree)):
+        waiting = asyncio.create_task(
+            exporter(database, disk, wait_seconds=0.4).export(EMPTY_SCOPE, root / ".memu")
+        )
+        for turn in range(5):
+            other = Publication(tree=str(tree), version=0, fingerprint=f"another job's {turn}")
+            await database.write(lambda session, other=other: session.within(EMPTY_SCOPE).publications.set(other))
+            await asyncio.sleep(0.2)
+        assert not waiting.done()
+    assert len((await waiting).written) == 4
 
 
 async def test_a_step_that_fails_frees_the_tree(database: Database, disk: WatchedDisk, root: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import pytest
@@ -62,3 +63,15 @@ def test_a_number_that_another_process_got_is_not_it():
 def test_where_the_system_does_not_say_when_it_started_the_number_has_to_do():
     assert not is_gone(replace(find_this_process(), started=""))
     assert is_gone(replace(find_this_process(), started="", pid=4_194_305))
+
+
+def test_a_process_that_ends_while_it_is_looked_at_is_gone():
+    """What is opened of a living process cannot be read when it has ended meanwhile."""
+    for _ in range(40):
+        child = subprocess.Popen(["sleep", "0.01"])
+        mark = replace(find_this_process(), pid=child.pid, started="1")
+        reaper = threading.Thread(target=child.wait)
+        reaper.start()
+        while reaper.is_alive():
+            assert is_gone(mark)
+        reaper.join()
