@@ -26,7 +26,7 @@ from support.server import (
     reset,
     scripted_server,
 )
-from support.stores import Bench
+from support.stores import Bench, on_both, on_server_once
 
 from memu import MemoryService, ProviderError, Settings
 from memu.errors import ConfigurationError, EncoderMismatch
@@ -315,12 +315,11 @@ BAD: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("bad", BAD)
+@on_server_once("bad", BAD)
 async def test_f17_f20_a_server_that_fails_leaves_words_and_is_healed_by_the_next_sync(
-    server: ScriptedServer, connect: Connect, tmp_path: Path, bad: Act
+    server: ScriptedServer, connect: Connect, bench: Bench, bad: Act
 ) -> None:
     """P12: the search answers by words and says why."""
-    bench = Bench(tmp_path)
     bench.write(NOTES)
     server.usual = bad
     async with bench.open(encoder=connect()) as memu:
@@ -342,8 +341,8 @@ async def test_f17_f20_a_server_that_fails_leaves_words_and_is_healed_by_the_nex
         assert any("vector" in hit.ranks for hit in result.hits)
 
 
-async def test_f35_down_at_search_words_answer(server: ScriptedServer, connect: Connect, tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+@on_both
+async def test_f35_down_at_search_words_answer(server: ScriptedServer, connect: Connect, bench: Bench) -> None:
     bench.write(NOTES)
     async with bench.open(encoder=connect()) as memu:
         await memu.memorize_workspace(bench.work)
@@ -353,10 +352,10 @@ async def test_f35_down_at_search_words_answer(server: ScriptedServer, connect: 
         assert "m at localhost cannot be reached" in (result.degraded or "")
 
 
+@on_both
 async def test_f20_down_at_start_the_index_is_untouched(
-    server: ScriptedServer, connect: Connect, tmp_path: Path
+    server: ScriptedServer, connect: Connect, bench: Bench
 ) -> None:
-    bench = Bench(tmp_path)
     bench.write(NOTES)
     async with bench.open(encoder=connect()) as memu:
         await memu.memorize_workspace(bench.work)
@@ -368,11 +367,9 @@ async def test_f20_down_at_start_the_index_is_untouched(
         assert any("vector" in hit.ranks for hit in result.hits)
 
 
-async def test_p7_an_unchanged_folder_asks_nothing(
-    server: ScriptedServer, connect: Connect, tmp_path: Path
-) -> None:
+@on_both
+async def test_p7_an_unchanged_folder_asks_nothing(server: ScriptedServer, connect: Connect, bench: Bench) -> None:
     """Also in a new process, where no reply has told the dimension yet."""
-    bench = Bench(tmp_path)
     bench.write(NOTES)
     async with bench.open(encoder=connect()) as memu:
         await memu.memorize_workspace(bench.work)
@@ -382,10 +379,10 @@ async def test_p7_an_unchanged_folder_asks_nothing(
     assert len(server.asked) == before
 
 
+@on_both
 async def test_p9_another_model_is_refused_before_anything_is_asked(
-    server: ScriptedServer, connect: Connect, tmp_path: Path
+    server: ScriptedServer, connect: Connect, bench: Bench
 ) -> None:
-    bench = Bench(tmp_path)
     bench.write(NOTES)
     async with bench.open(encoder=connect()) as memu:
         await memu.memorize_workspace(bench.work)
@@ -396,10 +393,10 @@ async def test_p9_another_model_is_refused_before_anything_is_asked(
     assert len(server.asked) == before
 
 
+@on_both
 async def test_p9_another_size_behind_the_same_name_is_told_and_keeps_the_index(
-    server: ScriptedServer, connect: Connect, tmp_path: Path
+    server: ScriptedServer, connect: Connect, bench: Bench
 ) -> None:
-    bench = Bench(tmp_path)
     bench.write(NOTES)
     async with bench.open(encoder=connect()) as memu:
         await memu.memorize_workspace(bench.work)
@@ -419,11 +416,11 @@ async def test_p9_another_size_behind_the_same_name_is_told_and_keeps_the_index(
         assert (await memu.memorize_workspace(bench.work)).vectors_missing == 0
 
 
+@on_both
 async def test_the_cap_of_calls_holds_and_what_was_answered_is_kept(
-    server: ScriptedServer, connect: Connect, tmp_path: Path
+    server: ScriptedServer, connect: Connect, bench: Bench
 ) -> None:
     """P2: no reply that had arrived is paid for again, though the server refuses most batches."""
-    bench = Bench(tmp_path)
     bench.write(NOTES)
     server.usual = at_most(3)
     missing: list[int] = []
@@ -441,9 +438,8 @@ async def test_the_cap_of_calls_holds_and_what_was_answered_is_kept(
 
 
 async def test_a_failure_in_the_middle_keeps_the_batches_before_it(
-    server: ScriptedServer, connect: Connect, tmp_path: Path
+    server: ScriptedServer, connect: Connect, bench: Bench
 ) -> None:
-    bench = Bench(tmp_path)
     bench.write(NOTES)
     server.usual = at_most(3)
     encoder = connect()
@@ -463,21 +459,18 @@ async def test_a_failure_in_the_middle_keeps_the_batches_before_it(
     [({}, "m@localhost"), ({"encoder": "none"}, None)],
 )
 async def test_only_the_setting_makes_the_endpoint(
-    server: ScriptedServer, tmp_path: Path, given: dict[str, str], name: str | None
+    server: ScriptedServer, bench: Bench, given: dict[str, str], name: str | None
 ) -> None:
-    bench = Bench(tmp_path)
     bench.write(NOTES)
     settings = Settings.load(embed_model="m", embed_base_url=server.base_url, **given)
-    store = f"sqlite:///{bench.store}"
-    async with MemoryService.open(store, out=bench.out, settings=settings) as memu:
+    async with MemoryService.open(bench.url, out=bench.out, settings=settings) as memu:
         report = await memu.memorize_workspace(bench.work)
     assert report.encoder == name
     assert bool(server.asked) == (name is not None)
     assert (report.usage.prompt_tokens > 0) == (name is not None)
 
 
-def test_the_first_line_of_a_sync_names_the_endpoint(server: ScriptedServer, tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+def test_the_first_line_of_a_sync_names_the_endpoint(server: ScriptedServer, bench: Bench) -> None:
     bench.write(NOTES)
     key = "sk-not-to-be-seen"
     environment = {"MEMU_CONFIG": "", "MEMU_EMBED_MODEL": "m", "MEMU_EMBED_BASE_URL": server.base_url}

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +27,6 @@ from support.colleague import (
     wordy,
 )
 from support.kills import KillAtStep, KilledError
-from support.rows import comparable_rows, dump_rows
 from support.server import (
     Act,
     ScriptedServer,
@@ -44,7 +41,7 @@ from support.server import (
     reset,
     scripted_server,
 )
-from support.stores import Bench
+from support.stores import Bench, on_both, on_server_once
 
 from memu import MemoryService, Settings, SyncReport
 from memu.errors import ConfigurationError
@@ -80,11 +77,9 @@ def server() -> Iterator[ScriptedServer]:
         yield scripted
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    bench = Bench(tmp_path)
+@pytest.fixture(autouse=True)
+def _files(bench: Bench) -> None:
     bench.write(FILES)
-    return bench
 
 
 @asynccontextmanager
@@ -112,15 +107,12 @@ async def is_sound(bench: Bench, server: ScriptedServer) -> bool:
 
 
 def origins(bench: Bench) -> set[str]:
-    with sqlite3.connect(bench.store) as connection:
-        found = {row[0] for row in connection.execute("SELECT DISTINCT origin FROM recall_entry")}
-    connection.close()
-    return found
+    return {row[0] for row in bench.read("SELECT DISTINCT origin FROM recall_entry")}
 
 
 def live(bench: Bench) -> list[Any]:
     """The live entries, but for which of them a sync read first."""
-    return comparable_rows(bench.store)["recall_entry"]
+    return bench.comparable()["recall_entry"]
 
 
 def prompts(server: ScriptedServer, kind: str | None = None) -> list[str]:
@@ -130,11 +122,12 @@ def prompts(server: ScriptedServer, kind: str | None = None) -> list[str]:
 
 async def fresh(bench: Bench, server: ScriptedServer, **options: Any) -> Bench:
     """Another store that syncs the folder for the first time."""
-    other = Bench(bench.base, f"fresh-{len(list(bench.base.iterdir()))}")
+    other = Bench(bench.base, f"fresh-{len(list(bench.base.iterdir()))}", bench.server)
     assert (await sync(other, server, **options)).ok
     return other
 
 
+@on_both
 async def test_a_good_model_over_http_gives_backed_pages_in_few_calls(
     bench: Bench, server: ScriptedServer
 ) -> None:
@@ -152,7 +145,7 @@ async def test_a_good_model_over_http_gives_backed_pages_in_few_calls(
     assert report.usage.calls == len(server.asked)
 
 
-@pytest.mark.parametrize("name", MESSY)
+@on_server_once("name", MESSY)
 async def test_f36_messy_replies_at_every_call_site_give_what_clean_ones_do(
     bench: Bench, server: ScriptedServer, name: str
 ) -> None:
@@ -160,10 +153,10 @@ async def test_f36_messy_replies_at_every_call_site_give_what_clean_ones_do(
     server.usual = chat(MESSY[name])
     messy = await fresh(bench, server, synthesize=True)
     assert messy.trees() == bench.trees()
-    assert comparable_rows(messy.store) == comparable_rows(bench.store)
+    assert messy.comparable() == bench.comparable()
 
 
-@pytest.mark.parametrize("name", share_of(WRONG, 0))
+@on_server_once("name", share_of(WRONG, 0))
 async def test_f2_f36_f37_useless_extractions_leave_quotes_and_reasons_until_a_good_server_answers(
     bench: Bench, server: ScriptedServer, name: str
 ) -> None:
@@ -184,7 +177,7 @@ async def test_f2_f36_f37_useless_extractions_leave_quotes_and_reasons_until_a_g
     assert bench.trees() == other.trees()
 
 
-@pytest.mark.parametrize("name", share_of(WRONG, 1))
+@on_server_once("name", share_of(WRONG, 1))
 async def test_f36_f37_useless_patches_leave_whole_pages_and_reasons(
     bench: Bench, server: ScriptedServer, name: str
 ) -> None:
@@ -199,7 +192,7 @@ async def test_f36_f37_useless_patches_leave_whole_pages_and_reasons(
     assert all(problem.reason for problem in report.unpatched)
     assert await is_sound(bench, server)
     failed = len(report.unpatched)
-    assert len(dump_rows(bench.store)["fold_queue"]) == failed
+    assert len(bench.rows()["fold_queue"]) == failed
     server.usual = chat(good)
     healed = await sync(bench, server)
     assert (healed.usage.calls, healed.unpatched) == (failed, ())
@@ -209,13 +202,13 @@ async def test_f36_f37_useless_patches_leave_whole_pages_and_reasons(
     assert bench.outcome() == other.outcome()
 
 
-@pytest.mark.parametrize("name", share_of(WRONG, 2))
+@on_server_once("name", share_of(WRONG, 2))
 async def test_f36_f37_useless_names_and_overviews_join_nothing_and_say_nothing(
     bench: Bench, server: ScriptedServer, name: str
 ) -> None:
     await sync(bench, server)
     server.usual = chat(only_at("names", WRONG[name], only_at("overview", WRONG[name])))
-    other = Bench(bench.base, "other")
+    other = Bench(bench.base, "other", bench.server)
     report = await sync(other, server, synthesize=True)
     assert report.failed == ()
     assert len(prompts(server, "names")) == 2
@@ -248,11 +241,11 @@ FAULTS: dict[str, Act] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@on_server_once("fault", FAULTS, server="502")
 async def test_f32_p5_a_server_at_fault_loses_nothing_and_is_not_asked_for_ever(
-    bench: Bench, server: ScriptedServer, fault: Act
+    bench: Bench, server: ScriptedServer, fault: str
 ) -> None:
-    server.usual = fault
+    server.usual = FAULTS[fault]
     report = await sync(bench, server)
     assert {problem.path for problem in report.failed} == set(FILES)
     assert all(problem.reason and KEY not in problem.reason for problem in report.failed)
@@ -264,6 +257,7 @@ async def test_f32_p5_a_server_at_fault_loses_nothing_and_is_not_asked_for_ever(
     assert bench.outcome() == (await fresh(bench, server)).outcome()
 
 
+@on_both
 async def test_f32_what_passes_costs_no_statement(bench: Bench, server: ScriptedServer) -> None:
     server.then(answer(429, None, retry_after="0"), answer(502), reset, cut_short)
     report = await sync(bench, server)
@@ -272,6 +266,7 @@ async def test_f32_what_passes_costs_no_statement(bench: Bench, server: Scripted
     assert bench.outcome() == (await fresh(bench, server)).outcome()
 
 
+@on_both
 async def test_f1_one_unread_file_stops_no_other_and_only_it_is_read_again(
     bench: Bench, server: ScriptedServer
 ) -> None:
@@ -316,11 +311,12 @@ DEAD: dict[str, Act] = {
 DEATHS = [(write, name) for at, name in enumerate(DEAD) for write in share_of(WRITERS, at % 3)]
 
 
-@pytest.mark.parametrize(("write", "dead"), DEATHS)
+@on_server_once("death", DEATHS)
 async def test_f7_p4_what_a_deleted_source_said_is_gone_while_the_model_is_dead(
-    bench: Bench, server: ScriptedServer, write: str, dead: str
+    bench: Bench, server: ScriptedServer, death: tuple[str, str]
 ) -> None:
     """Whether a block quoted it, reworded it, or said it together with what others say."""
+    write, dead = death
     bench.write(
         {
             "zoo.md": f"# Marsupials\n\n{QUOKKA} Nobody touches the gateway.\n\n"
@@ -354,7 +350,7 @@ async def test_p4_replies_of_a_killed_run_go_with_their_source(
     kept = set[str]()
     # Some steps run side by side, so that an even number may always fall between a page's and its commit.
     for step in (*range(60, 300, 2), *range(61, 300, 2)):
-        trial = Bench(bench.base, f"trial-{step}")
+        trial = Bench(bench.base, f"trial-{step}", bench.server)
         bench.write({"zoo.md": f"# Marsupials\n\n{QUOKKA}\n"})
         server.usual = chat(good)
         try:
@@ -363,7 +359,7 @@ async def test_p4_replies_of_a_killed_run_go_with_their_source(
             pass
         else:
             continue
-        owners = {"page" if row[3] else "source" for row in dump_rows(trial.store)["reply"] if "uokka" in str(row)}
+        owners = {"page" if row[3] else "source" for row in trial.rows()["reply"] if "uokka" in str(row)}
         if owners <= kept:
             continue
         kept |= owners
@@ -376,6 +372,7 @@ async def test_p4_replies_of_a_killed_run_go_with_their_source(
     assert kept == {"page", "source"}
 
 
+@on_both
 async def test_f7_the_only_source_of_a_skill_takes_it_along(bench: Bench, server: ScriptedServer) -> None:
     await sync(bench, server)
     assert list(bench.out.glob("*/skill/*.md"))
@@ -404,6 +401,7 @@ async def test_p4_a_skill_that_loses_a_step_is_mended_without_a_model(
     assert bench.trees() == (await fresh(bench, server)).trees()
 
 
+@on_both
 async def test_f17_vectors_that_fail_leave_files_and_words_whole(bench: Bench, server: ScriptedServer) -> None:
     def serve(handler: Any, asked: Any, ended: Any) -> None:
         if "messages" in asked.body:
@@ -421,9 +419,7 @@ async def test_f17_vectors_that_fail_leave_files_and_words_whole(bench: Bench, s
         "embed_model": "e",
         "embed_base_url": server.base_url,
     }
-    async with MemoryService.open(
-        f"sqlite:///{bench.store}", out=bench.out, settings=Settings.load(**told)
-    ) as memu:
+    async with MemoryService.open(bench.url, out=bench.out, settings=Settings.load(**told)) as memu:
         report = await memu.memorize_workspace(bench.work)
         assert (report.failed, len(report.added)) == ((), 3)
         assert report.vectors_missing > 0
@@ -523,6 +519,7 @@ SECRETS = {
 }
 
 
+@on_both
 async def test_f44_no_secret_is_in_any_prompt_row_vector_or_page(bench: Bench, server: ScriptedServer) -> None:
     pem = f"-----BEGIN RSA PRIVATE KEY-----\n{SECRETS['armour']}\n-----END RSA PRIVATE KEY-----"
     turns = [{"role": "user", "content": f"The gateway opens with {SECRETS['key']} since March."}]
@@ -573,6 +570,7 @@ async def test_f45_p11_a_source_that_gives_orders_is_found_and_never_obeyed(
     assert await is_sound(bench, server)
 
 
+@on_both
 async def test_max_calls_is_kept_to_the_call_and_the_next_sync_goes_on(
     bench: Bench, server: ScriptedServer
 ) -> None:
@@ -607,7 +605,7 @@ async def test_max_cost_is_kept_by_the_servers_own_count(bench: Bench, server: S
     async with bench.open(encoder=None, settings=told) as memu:
         whole = await memu.memorize_workspace(bench.work)
         assert whole.usage.cost > 0
-    spent, other = 0.0, Bench(bench.base, "capped")
+    spent, other = 0.0, Bench(bench.base, "capped", bench.server)
     async with other.open(encoder=None, settings=told) as memu:
         for _ in range(20):
             report = await memu.memorize_workspace(bench.work, max_cost=whole.usage.cost / 3)
@@ -682,7 +680,7 @@ async def test_p11_rules_of_trust_that_change_hold_for_what_was_read_before(
     rules.write_text('untrusted = ["restore.md"]\n', encoding="utf-8")
     assert (await run(bench)).ok
     assert not any(path.startswith("workspace-memory/skill/") for path in bench.trees())
-    distrusted = Bench(bench.base, "distrusted")
+    distrusted = Bench(bench.base, "distrusted", bench.server)
     await run(distrusted)
     assert bench.outcome() == distrusted.outcome()
     assert (await run(bench)).usage.calls == 0
@@ -691,6 +689,7 @@ async def test_p11_rules_of_trust_that_change_hold_for_what_was_read_before(
     assert bench.outcome() == whole
 
 
+@on_both
 async def test_p7_f5_what_did_not_change_costs_no_call_and_a_change_costs_its_own(
     bench: Bench, server: ScriptedServer
 ) -> None:
@@ -708,6 +707,7 @@ async def test_p7_f5_what_did_not_change_costs_no_call_and_a_change_costs_its_ow
     assert bench.outcome() == (await fresh(bench, server)).outcome()
 
 
+@on_both
 async def test_f43_a_model_that_reads_for_one_user_sees_nothing_of_another(
     bench: Bench, server: ScriptedServer
 ) -> None:

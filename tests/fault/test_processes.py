@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import signal
@@ -92,25 +93,30 @@ def test_p2_killed_by_the_system_at_random_moments(
 
 
 @pytest.mark.parametrize("count", [1, 4, 8])
-def test_p8_eight_processes_on_one_store_end_as_one_after_another(
+async def test_p8_eight_processes_on_one_store_end_as_one_after_another(
     count: int, tmp_path: Path, store_server: Server | None
 ) -> None:
-    """One folder or several, searches and exports between: busy is the only refusal."""
+    """One folder or several in one scope and one tree, a search and an export between: after all ended, nothing is
+    left to do. Busy is the only refusal, and only of who syncs a folder that another syncs."""
     bench, calm = (Bench(tmp_path, name, store_server) for name in ("store", "calm"))
     folders = [tmp_path / f"room-{number}" for number in range(count)]
     for folder in folders:
         lay(folder, 12)
     places = ("--db", bench.url, "--out", str(bench.out))
     running = [sync(folder, bench, "--workspace", folder.name) for folder in folders * (8 // count)]
-    ended = [finish(process) for process in running]
+    ended = [await asyncio.to_thread(finish, running[0])]
+    between = [start("search", "gauge of line 7", "--json", *places[:2]), start("export", "--quiet", *places)]
+    ended += [await asyncio.to_thread(finish, process) for process in running[1:]]
+    assert [finish(process)[0] for process in between] == [0, 0]
     assert {code for code, _ in ended} <= {0, BUSY}, ended
+    if count == 8:
+        assert ended == [(0, "")] * 8
     assert sum(code == 0 for code, _ in ended) >= count
-    assert all("busy" in errors for code, errors in ended if code == BUSY)
-    readers = [start("search", "gauge of line 7", "--json", *places[:2]) for _ in range(2)]
-    readers += [start("export", "--quiet", *places) for _ in range(2)]
-    again = [sync(folder, bench, "--workspace", folder.name, "--wait") for folder in folders]
-    assert {finish(process)[0] for process in (*readers, *again)} == {0}
-    for folder in folders:
-        finish(sync(folder, calm, "--workspace", folder.name))
+    assert all("the sync of" in errors for code, errors in ended if code == BUSY), ended
+    async with calm.open(encoder=None) as memu:
+        for folder in folders:
+            await memu.memorize_workspace(folder, name=folder.name)
     assert tree(bench.out) == tree(calm.out)
     assert bench.comparable() == calm.comparable()
+    async with bench.open(encoder=None) as memu:
+        assert (await memu.export_memory_files()).written == ()

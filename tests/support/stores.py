@@ -6,11 +6,13 @@ import os
 import re
 import shutil
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import Connection, select
 
 from memu import MemoryService, Scope
@@ -18,10 +20,21 @@ from memu.providers.fakes import HashingEncoder
 from memu.storage import tables
 from memu.storage.database import Database
 from memu.storage.session import Session
-from support.postgres import Server
+from support.postgres import Server, run_sql
 from support.rows import Place, comparable_rows, connect_to_server, dump_rows
 
-__all__ = ["Bench"]
+__all__ = ["Bench", "on_both", "on_server_once"]
+
+on_both = pytest.mark.parametrize("bench", ["sqlite", "postgres"], indirect=True)
+"""A test whose ``bench`` is a file, and once more on a server."""
+
+
+def on_server_once(name: str, values: Iterable[Any], server: Any = None) -> pytest.MarkDecorator:
+    """A test of each value in a file, and of one, by default the first, on a server too."""
+    listed = list(values)
+    pairs = [*(("sqlite", value) for value in listed), ("postgres", listed[0] if server is None else server)]
+    return pytest.mark.parametrize(("bench", name), pairs, indirect=["bench"])
+
 
 _ID = re.compile("[a-z2-7]{6}|[a-z2-7]{10}|[a-z2-7]{16}")
 
@@ -82,6 +95,13 @@ class Bench:
     def comparable(self, scope_key: str = "{}") -> dict[str, list[tuple[Any, ...]]]:
         """What two stores of one folder must agree in."""
         return comparable_rows(self.place, scope_key)
+
+    def read(self, statement: str) -> list[tuple[Any, ...]]:
+        """The rows of a query, past memu."""
+        if self.server is not None:
+            return run_sql(self.url, statement)
+        with closing(sqlite3.connect(self.store)) as connection:
+            return connection.execute(statement).fetchall()
 
     def change(self, statement: str, *values: str) -> None:
         """Run a statement with ``?`` for each value, past memu."""
