@@ -8,13 +8,13 @@ at, so a file in there cannot be brought back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pathspec.patterns.gitignore import GitIgnorePatternError
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-__all__ = ["DEFAULT_IGNORES", "IgnoreRule", "IgnoreRules", "parse_rules"]
+__all__ = ["DEFAULT_IGNORES", "IgnoreRule", "IgnoreRules", "IgnoreStack", "parse_rules"]
 
 _ANYWHERE = "^(?:.+/)?"
 _DIRECTORY_MARK = "(?P<ps_d>/)"
@@ -75,8 +75,8 @@ class IgnoreRules:
     def __init__(self, rules: Sequence[IgnoreRule], base: str = "") -> None:
         self._rules = tuple(reversed(rules))
         self._start = len(base)
-        self._names = _union(rule.regex.pattern for rule in rules if rule.by_name)
-        self._paths = _union(rule.regex.pattern for rule in rules if not rule.by_name)
+        self.names = _union(rule.regex.pattern for rule in rules if rule.by_name)
+        self.paths = _union(rule.regex.pattern for rule in rules if not rule.by_name)
 
     def decide(self, path: str, name: str) -> IgnoreRule | None:
         """The rule that decides on this path, or None where none speaks of it.
@@ -87,8 +87,8 @@ class IgnoreRules:
         """
         below = path[self._start :]
         # One search over all patterns at once; nearly every file ends here.
-        found = self._names is not None and self._names.match(name) is not None
-        if not found and (self._paths is None or self._paths.match(below) is None):
+        found = self.names is not None and self.names.match(name) is not None
+        if not found and (self.paths is None or self.paths.match(below) is None):
             return None
         for rule in self._rules:
             if rule.matches(below, name):
@@ -104,6 +104,33 @@ class IgnoreRules:
             if rule is not None and rule.ignored:
                 return True
         return False
+
+
+class IgnoreStack:
+    """The patterns that hold in one directory: the ``strongest``, then those of directories, the nearest first.
+
+    ``speaks(name)`` is false where no pattern of all of them can speak of a thing of this name (with a ``/`` at
+    its end for a directory): for nearly every file that one search is all.
+    """
+
+    def __init__(self, strongest: tuple[IgnoreRules, ...], nearest: tuple[IgnoreRules, ...] = ()) -> None:
+        self._strongest, self._nearest = strongest, nearest
+        self._layers = strongest + nearest
+        names = _union(layer.names.pattern for layer in self._layers if layer.names is not None)
+        by_path = any(layer.paths is not None for layer in self._layers)
+        self.speaks: Callable[[str], object] = bool if by_path else names.match if names else _silent
+
+    def within(self, rules: Sequence[IgnoreRule], base: str) -> IgnoreStack:
+        """These patterns with those of a directory below."""
+        return IgnoreStack(self._strongest, (IgnoreRules(rules, base), *self._nearest)) if rules else self
+
+    def explain(self, path: str, name: str) -> str | None:
+        """Why this path is ignored, or None; ``path`` and ``name`` as for ``IgnoreRules.decide``."""
+        for layer in self._layers:
+            rule = layer.decide(path, name)
+            if rule is not None:
+                return rule.reason if rule.ignored else None
+        return None
 
 
 def parse_rules(lines: Iterable[str], reason: str) -> Iterator[IgnoreRule]:
@@ -139,6 +166,10 @@ def _parse_rule(line: str, reason: str) -> IgnoreRule | None:
     by_name = source.startswith(_ANYWHERE) and "/" not in body.rstrip("/")
     source = source.removeprefix(_ANYWHERE) if by_name else source
     return IgnoreRule(re.compile(source), pattern.include, reason, by_name)
+
+
+def _silent(_name: str) -> bool:
+    return False
 
 
 def _union(sources: Iterable[str]) -> re.Pattern[str] | None:

@@ -15,7 +15,7 @@ from stat import S_ISLNK, S_ISREG
 from memu.errors import ReadError, RootError
 from memu.ingest.formats import explain_mode, explain_size, explain_suffix
 from memu.ingest.found import FoundFile, found_file
-from memu.ingest.ignore import DEFAULT_IGNORES, IgnoreRule, IgnoreRules, parse_rules
+from memu.ingest.ignore import DEFAULT_IGNORES, IgnoreRule, IgnoreRules, IgnoreStack, parse_rules
 from memu.ingest.marks import MANIFEST_NAME, OWN_EXPORT
 from memu.ingest.paths import read_source, stored_path
 from memu.ingest.project_file import PROJECT_FILE
@@ -109,35 +109,33 @@ class _Walk:
     skipped: list[FileProblem] = field(default_factory=list)
     unlistable: list[FileProblem] = field(default_factory=list)
     outputs: frozenset[str] = frozenset()
-    pending: list[tuple[str, list[os.DirEntry[str]], tuple[IgnoreRules, ...]]] = field(default_factory=list)
-    strongest: tuple[IgnoreRules, ...] = ()
+    own_names: frozenset[str] = _OWN_NAMES
+    pending: list[tuple[str, list[os.DirEntry[str]], IgnoreStack]] = field(default_factory=list)
 
     def run(self) -> None:
         self.outputs = frozenset(os.path.realpath(output) for output in self.rules.outputs)
         given = tuple(parse_rules(self.rules.ignore, "ignored by the caller"))
-        self.strongest = (IgnoreRules(given),) if given else ()
-        self.pending.append(("", self.top, ()))
+        self.own_names = _OWN_NAMES.union(map(os.path.basename, self.outputs))
+        self.pending.append(("", self.top, IgnoreStack((IgnoreRules(given),) if given else ())))
         # A stack and no recursion: a folder may be nested deeper than Python calls may.
         while self.pending:
             self._visit(*self.pending.pop())
 
-    def _visit(self, base: str, entries: list[os.DirEntry[str]], above: tuple[IgnoreRules, ...]) -> None:
-        """Everything in one directory. ``above`` are the rules from outside in, nearest first."""
+    def _visit(self, base: str, entries: list[os.DirEntry[str]], above: IgnoreStack) -> None:
+        """Everything in one directory. ``above`` are the rules that hold around it."""
         try:
-            own = self._own_rules(entries, base)
+            rules = above.within(self._own_rules(entries, base), base)
         except ReadError as error:
             if not base:
                 raise RootError(f"{self.root}: {error}.") from error
             # Without its rules nobody knows what in here was meant to stay out.
             self._note(self.unlistable, base, str(error))
             return
-        nearest = (IgnoreRules(own, base), *above) if own else above
-        rules = self.strongest + nearest
         for entry in entries:
             path = base + entry.name
             try:
                 if entry.is_dir(follow_symlinks=False):
-                    self._enter(entry, path + "/", nearest, rules)
+                    self._enter(entry, path + "/", rules)
                 else:
                     self._take(entry, path, rules)
             except FileNotFoundError:
@@ -167,14 +165,8 @@ class _Walk:
         text = os.fsdecode(data.removeprefix(b"\xef\xbb\xbf"))
         return parse_rules(text.split("\n"), f"ignored by {path}")
 
-    def _enter(
-        self,
-        entry: os.DirEntry[str],
-        path: str,
-        nearest: tuple[IgnoreRules, ...],
-        rules: tuple[IgnoreRules, ...],
-    ) -> None:
-        reason = self._directory_reason(entry) or _ignored(rules, path, entry.name + "/")
+    def _enter(self, entry: os.DirEntry[str], path: str, rules: IgnoreStack) -> None:
+        reason = self._directory_reason(entry) or rules.explain(path, entry.name + "/")
         if reason:
             self._note(self.skipped, path, reason)
             return
@@ -185,7 +177,7 @@ class _Walk:
         except OSError as error:
             self._note(self.unlistable, path, f"directory cannot be listed: {error.strerror or error}")
             return
-        self.pending.append((path, entries, nearest))
+        self.pending.append((path, entries, rules))
 
     def _directory_reason(self, entry: os.DirEntry[str]) -> str | None:
         if entry.name == _STORE_NAME:
@@ -194,15 +186,15 @@ class _Walk:
             return "version control"
         return "memu's own output" if self.outputs and entry.path in self.outputs else None
 
-    def _take(self, entry: os.DirEntry[str], path: str, rules: tuple[IgnoreRules, ...]) -> None:
+    def _take(self, entry: os.DirEntry[str], path: str, rules: IgnoreStack) -> None:
         name = entry.name
         status = entry.stat(follow_symlinks=False)
         size, mode = status.st_size, status.st_mode
         # Nearly every file passes all of these: what costs a call is asked only where the answer may matter.
         reason = (
             (None if S_ISREG(mode) else self._kind_reason(entry.path, mode))
-            or (self._own_reason(entry, path) if name in _OWN_NAMES or self.outputs else None)
-            or (_ignored(rules, path, name) if rules else None)
+            or (self._own_reason(entry, path) if name in self.own_names else None)
+            or (rules.explain(path, name) if rules.speaks(name) else None)
             or explain_suffix(name)
             or (explain_size(size, self.rules.max_size) if size > self.rules.max_size else None)
         )
@@ -237,11 +229,3 @@ class _Walk:
 
     def _note(self, problems: list[FileProblem], path: str, reason: str) -> None:
         problems.append(FileProblem(path=stored_path(path), reason=reason))
-
-
-def _ignored(rules: tuple[IgnoreRules, ...], path: str, name: str) -> str | None:
-    for nearest in rules:
-        rule = nearest.decide(path, name)
-        if rule is not None:
-            return rule.reason if rule.ignored else None
-    return None
