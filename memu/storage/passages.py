@@ -23,6 +23,7 @@ from memu.storage.tables import (
     posting,
     recall_entry,
 )
+from memu.storage.vector_packing import pack, unpack
 from memu.storage.vectors import VectorRow
 from memu.storage.words import KIND_CODES, IndexedPassage, index_passage
 
@@ -96,17 +97,20 @@ class Passages(Group):
         for piece in chunks([row.passage_id for row in rows]):
             statement = self._scoped.select(passage.c.id, of=passage).where(passage.c.id.in_(piece))
             living.update(self._connection.execute(statement.with_for_update(read=True, key_share=True)).scalars())
-        values = [
-            {
-                "passage_id": row.passage_id,
-                "encoder_id": encoder_id,
-                "vector": row.vector,
-                "scale": row.scale,
-            }
-            for row in rows
-            if row.passage_id in living
+        # The last of several for one passage stands, as if they had come one after another.
+        kept = list({row.passage_id: row for row in rows if row.passage_id in living}.values())
+        values: list[dict[str, Any]] = [
+            {"passage_id": row.passage_id, "encoder_id": encoder_id, "vector": row.vector, "scale": row.scale}
+            for row in kept
         ]
-        self._scoped.upsert(passage_vector, values, ("vector", "scale"))
+        if self._connection.dialect.name != "sqlite":
+            self._scoped.upsert(passage_vector, values, ("vector", "scale"))
+            return len(values)
+        unpack(self._scoped, encoder_id, [row.passage_id for row in kept])
+        places = pack(self._scoped, encoder_id, kept)
+        self._scoped.insert(
+            passage_vector, [value | {"place": places.get(value["passage_id"])} for value in values]
+        )
         return len(values)
 
     def drop_vectors(self, encoder_id: str) -> int:

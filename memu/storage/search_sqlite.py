@@ -1,22 +1,24 @@
-"""Search on SQLite: words by their ranking, cosine by numpy over the stored rows.
+"""Search on SQLite: words by their ranking, cosines by numpy, exact whatever the filter.
 
-It is right on any database; one that can compute distances itself has a faster way.
+Where a filter leaves little, the rows that it leaves are looked at. Else all packs of the scope are, which takes
+less than a quarter of what as many rows do, and the filter is tried on the best.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, LargeBinary, Select, bindparam, select, type_coerce
+from sqlalchemy import ColumnElement, Integer, LargeBinary, Select, bindparam, select, type_coerce
 
 from memu.storage.conditions import findable, settle
-from memu.storage.scoped import Scoped
+from memu.storage.scoped import Scoped, linked
 from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter, WordWeights
 from memu.storage.statements import one_of, within
 from memu.storage.tables import passage, passage_vector
+from memu.storage.vector_packs import Scan, find_places, scan
 from memu.storage.word_ranking import WordRanking
 from memu.tokens import QueryTerm
 
@@ -26,16 +28,21 @@ if TYPE_CHECKING:
 
 __all__ = ["SqliteSearch"]
 
-_ROWS_AT_ONCE = 8192
 # Cosines come from float32; beyond this a difference means nothing.
 _COSINE_DIGITS = 6
+# So many rows take as long as the packs of some ten times as many.
+_FEW = 2000
+# As many as wanted times this are tried before all that passes the filter is asked for.
+_TRIED_AT_SECOND = 20
+_FILTERS_KEPT = 128
 
 
 class SqliteSearch:
-    """``Search`` for one repository."""
+    """``Search`` for one repository. Up to ``few`` rows that pass a filter are looked at without their packs."""
 
-    def __init__(self, scoped: Scoped) -> None:
+    def __init__(self, scoped: Scoped, few: int = _FEW) -> None:
         self._scoped = scoped
+        self._few = few
 
     def words(
         self,
@@ -61,67 +68,111 @@ class SqliteSearch:
         if limit <= 0 or not math.isfinite(length) or length == 0:
             return []
         unit = (vector / length).astype(np.float32)
-        ids: list[str] = []
-        parts: list[NDArray[np.float32]] = []
-        for some_ids, block in self._blocks(len(unit), encoder_id, wanted):
-            lengths = np.linalg.norm(block, axis=1)
-            good = lengths > 0
-            parts.append((block[good] @ unit) / lengths[good])
-            ids.extend(each for each, kept in zip(some_ids, good, strict=True) if kept)
-        if not ids:
-            return []
-        cosines = np.concatenate(parts).astype(np.float64).round(_COSINE_DIGITS)
-        return self._best_of(ids, cosines, wanted, limit)
+        if wanted.among is not None:
+            rows = self._scoped.run(_vectors_among(), encoder_id=encoder_id, among=sorted(wanted.among)).all()
+            return settle(self._scoped, _cosines(rows, unit), wanted, limit)
+        if _is_narrow(wanted):
+            rows = self._scoped.run(_passing_vectors(wanted), encoder_id=encoder_id, most=self._few + 1).all()
+            if len(rows) <= self._few:
+                return settle(self._scoped, _cosines(rows, unit), wanted, limit)
+        return self._of_packs(unit, encoder_id, wanted, limit)
 
-    def _best_of(
-        self, ids: Sequence[str], scores: NDArray[np.float64], wanted: SearchFilter, limit: int
+    def _of_packs(
+        self, unit: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
     ) -> list[ScoredPassage]:
-        """The best that pass the filter, tried on the highest scores first."""
-        first = limit * TRIED_AT_FIRST
-        if len(ids) > first:
-            found = settle(self._scoped, _above(ids, scores, first), wanted, limit)
-            if len(found) == limit:
-                return found
-            statement = select(passage.c.id).where(findable(wanted))
-            passing = set(self._scoped.run(statement).scalars())
-            kept = [at for at, each in enumerate(ids) if each in passing]
-            ids, scores = [ids[at] for at in kept], scores[kept]
-        return settle(self._scoped, _above(ids, scores, limit, ties=True), wanted, limit)
+        """The best that pass the filter: tried on the highest scores first, then on more, at last on all."""
+        found = scan(self._scoped, encoder_id, unit)
+        scores = found.cosines.astype("float64").round(_COSINE_DIGITS)
+        for tried in (limit * TRIED_AT_FIRST, limit * _TRIED_AT_SECOND):
+            if len(scores) <= tried:
+                return self._settle(found, scores, range(len(scores)), encoder_id, wanted, limit)
+            # Others may tie with the last one, so what ties with it is not known whole.
+            best = _above(scores, tried, ties=False)
+            settled = self._settle(found, scores, best, encoder_id, wanted, limit)
+            if len(settled) == limit:
+                return settled
+        passing = found.among(self._scoped.run(_passing_places(wanted), encoder_id=encoder_id).all())
+        best = passing[_above(scores[passing], limit, ties=True)].tolist()
+        return self._settle(found, scores, best, encoder_id, wanted, limit)
 
-    def _blocks(
-        self, dimension: int, encoder_id: str, wanted: SearchFilter
-    ) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """Passage ids and their vectors, shape (n, dimension); rows of another size are passed over."""
-        import numpy as np
+    def _settle(
+        self,
+        found: Scan,
+        scores: NDArray[np.float64],
+        chosen: Sequence[int],
+        encoder_id: str,
+        wanted: SearchFilter,
+        limit: int,
+    ) -> list[ScoredPassage]:
+        places = [found.place(at) for at in chosen]
+        names = find_places(self._scoped, encoder_id, places)
+        named = [
+            (names[place], float(scores[at])) for place, at in zip(places, chosen, strict=True) if place in names
+        ]
+        return settle(self._scoped, named, wanted, limit)
 
-        statement = _stored_vectors(self._scoped.connection.dialect.name == "sqlite", wanted.among is not None)
-        found = self._scoped.run(statement, encoder_id=encoder_id, among=sorted(wanted.among or ()))
-        for rows in found.partitions(_ROWS_AT_ONCE):
-            good = [(each, vector) for each, vector in rows if vector is not None and len(vector) == dimension]
-            joined = np.frombuffer(b"".join([vector for _, vector in good]), dtype=np.int8)
-            yield [each for each, _ in good], joined.reshape(len(good), dimension).astype(np.float32)
+
+def _is_narrow(wanted: SearchFilter) -> bool:
+    """Whether the filter may leave little. Layers and tracks mostly leave a good part."""
+    named = (wanted.kinds, wanted.path_glob, wanted.memory_types, wanted.workspace_id, wanted.since, wanted.until)
+    return any(each is not None for each in named)
+
+
+def _cosines(rows: Sequence[Any], unit: NDArray[np.float32]) -> list[tuple[str, float]]:
+    """(passage id, cosine) of (passage id, vector); vectors of another size or of length zero are passed over."""
+    import numpy as np
+
+    usable = [(each, vector) for each, vector in rows if len(vector) == len(unit) and any(vector)]
+    whole = np.frombuffer(b"".join([vector for _, vector in usable]), dtype=np.int8)
+    floats = whole.reshape(len(usable), len(unit)).astype(np.float32)
+    cosines = (floats @ unit / np.linalg.norm(floats, axis=1)).astype(np.float64).round(_COSINE_DIGITS)
+    return [(each, float(cosine)) for (each, _), cosine in zip(usable, cosines, strict=True)]
+
+
+def _above(scores: NDArray[np.float64], count: int, *, ties: bool) -> list[int]:
+    """The indices of the ``count`` best: with all that tie with the last one, or without any that do."""
+    import numpy as np
+
+    if len(scores) <= count:
+        return list(range(len(scores)))
+    least = np.partition(scores, len(scores) - count)[len(scores) - count]
+    chosen: list[int] = np.flatnonzero(scores >= least if ties else scores > least).tolist()
+    return chosen
+
+
+def _of_encoder() -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    encoder_id: ColumnElement[bool] = passage_vector.c.encoder_id == bindparam("encoder_id")
+    return within(passage_vector), encoder_id
+
+
+def _vector() -> ColumnElement[bytes]:
+    # Taken as the bytes that they are, where the column type would look at each.
+    return type_coerce(passage_vector.c.vector, LargeBinary)
 
 
 @cache
-def _stored_vectors(as_bytes: bool, among: bool) -> Select[Any]:
-    """(passage id, vector) of one encoder; ``among``: of the passages ``among`` alone."""
-    vector: ColumnElement[bytes] = passage_vector.c.vector
-    # SQLite holds bytes: take them as they are, where the column type would look at each.
-    stored = type_coerce(vector, LargeBinary) if as_bytes else vector
-    statement = select(passage_vector.c.passage_id, stored).where(
-        within(passage_vector), passage_vector.c.encoder_id == bindparam("encoder_id")
+def _vectors_among() -> Select[Any]:
+    """(passage id, vector) of the passages ``among``."""
+    statement = select(passage_vector.c.passage_id, _vector()).where(*_of_encoder())
+    return statement.where(one_of(passage_vector.c.passage_id, "among"))
+
+
+@lru_cache(maxsize=_FILTERS_KEPT)
+def _passing_vectors(wanted: SearchFilter) -> Select[Any]:
+    """(passage id, vector) of ``most`` that pass the filter."""
+    return (
+        select(passage_vector.c.passage_id, _vector())
+        .join(passage, linked(passage_vector, "passage_id", passage))
+        .where(*_of_encoder(), findable(wanted))
+        .limit(bindparam("most", type_=Integer))
     )
-    return statement.where(one_of(passage_vector.c.passage_id, "among")) if among else statement
 
 
-def _above(
-    ids: Sequence[str], scores: NDArray[np.float64], count: int, *, ties: bool = False
-) -> list[tuple[str, float]]:
-    """The ``count`` best: with all that tie with the last one, or without any that do."""
-    import numpy as np
-
-    if len(ids) <= count:
-        return [(each, float(score)) for each, score in zip(ids, scores, strict=True)]
-    least = np.partition(scores, len(ids) - count)[len(ids) - count]
-    chosen = np.flatnonzero(scores >= least if ties else scores > least)
-    return [(ids[int(at)], float(scores[at])) for at in chosen]
+@lru_cache(maxsize=_FILTERS_KEPT)
+def _passing_places(wanted: SearchFilter) -> Select[Any]:
+    """(scope, place) of all that pass the filter."""
+    return (
+        select(passage_vector.c.scope_id, passage_vector.c.place)
+        .join(passage, linked(passage_vector, "passage_id", passage))
+        .where(*_of_encoder(), passage_vector.c.place.is_not(None), findable(wanted))
+    )

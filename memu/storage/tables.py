@@ -18,6 +18,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     SmallInteger,
@@ -25,9 +26,11 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 from memu.storage.types import Int8Vector, Json, UtcDateTime
+from memu.storage.vector_triggers import keep_packs_in_step
 
 __all__ = [
     "encoder",
@@ -49,6 +52,7 @@ __all__ = [
     "scope",
     "sync_run",
     "tombstone",
+    "vector_pack",
     "workspace",
 ]
 
@@ -282,10 +286,35 @@ passage_vector = Table(
     Column("encoder_id", String(64), ForeignKey("encoder.id", ondelete="CASCADE"), nullable=False),
     _required("vector", Int8Vector),
     _required("scale", Double),
+    # Where it lies in the packs of an embedded store: number of the pack · slots in one + slot. None on a server.
+    Column("place", Integer),
     PrimaryKeyConstraint("scope_id", "passage_id", "encoder_id"),
     _link("passage_id", "passage"),
+    Index(
+        "ix_passage_vector_place",
+        *("scope_id", "encoder_id", "place"),
+        unique=True,
+        sqlite_where=text("place IS NOT NULL"),
+        postgresql_where=text("place IS NOT NULL"),
+    ),
     sqlite_with_rowid=False,
 )
+
+# The vectors of a scope once more, many in a row, to be looked at all at once. Only an embedded store has any.
+vector_pack = Table(
+    "vector_pack",
+    metadata,
+    _scoped(),
+    Column("encoder_id", String(64), ForeignKey("encoder.id", ondelete="CASCADE"), nullable=False),
+    _required("number", Integer),
+    # How many slots hold a vector.
+    _required("held", Integer),
+    # A float32 for each slot, the length of its vector of bytes; 0 where the slot is free.
+    _required("norms", LargeBinary),
+    _required("vectors", LargeBinary),
+    PrimaryKeyConstraint("scope_id", "encoder_id", "number"),
+)
+keep_packs_in_step(passage_vector)
 
 fold_queue = Table(
     "fold_queue",

@@ -166,7 +166,7 @@ def test_each_revision_upgrades_what_the_one_before_holds_and_rewrites_no_table(
         now = dict(connection.execute(files).all())
     assert {name: now[name] for name in stood} == {**stood, "alembic_version": now["alembic_version"]}
     for name, rows in before.items():
-        added = ADDED.get(name, ())
+        added = ADDED.get(name, ()) if revision < "0004" else ()
         assert [{key: row[key] for key in rows[0]} for row in after[name][: len(rows)]] == rows, name
         assert [row | values for row, values in zip(rows, added, strict=False)] == after[name][len(rows) :], name
     _move(empty_url, revision, down=True)

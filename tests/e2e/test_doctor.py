@@ -150,7 +150,8 @@ ROWS = {
         *("links", "posting belong to no row of passage"),
     ),
     "a vector of nothing": Damage(
-        "INSERT INTO passage_vector SELECT scope_id, 'no', encoder_id, vector, scale FROM passage_vector LIMIT 1",
+        "INSERT INTO passage_vector SELECT scope_id, 'no', encoder_id, vector, scale, NULL FROM passage_vector"
+        " LIMIT 1",
         *("links", "passage_vector belong to no row of passage"),
     ),
     "an entry shown and on no page": Damage(
@@ -246,7 +247,8 @@ ROWS = {
     ),
     "vectors of another encoder": Damage(
         "INSERT INTO encoder SELECT 'e', 'old', 2, 'f', '[]', 0, created_at FROM encoder;"
-        f"INSERT INTO passage_vector SELECT scope_id, id, 'e', x'0102', 1 FROM passage WHERE id = {OF_SOURCE}",
+        "INSERT INTO passage_vector SELECT scope_id, id, 'e', x'0102', 1, NULL FROM passage"
+        f" WHERE id = {OF_SOURCE}",
         *("vectors", "an encoder that is not the active one"),
         severity=Severity.NOTICE,
         mended=False,

@@ -20,7 +20,7 @@ LONG_MODULES = {
     "records.py": 830,  # one vocabulary, one place
     "service.py": 760,  # every verb, thin, and all that is put together for them
     "storage/rows.py": 265,  # one row after another
-    "storage/tables.py": 410,  # one table after another
+    "storage/tables.py": 440,  # one table after another
 }
 LONG_FUNCTIONS: dict[str, int] = {}
 
