@@ -71,6 +71,10 @@ def open_memu(tmp_path: Path, db: str = "", **options: Any) -> MemoryService:
     return MemoryService.open(db or f"sqlite:///{tmp_path / 'store.sqlite3'}", **given)
 
 
+def memu_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'store.sqlite3'}"
+
+
 def dump(url: str) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table of a store of ours."""
 
@@ -579,6 +583,45 @@ async def test_p4_what_was_forgotten_stays_forgotten(tmp_path: Path) -> None:
         assert await memu.list_files(user=ANN) == ()
         await memu.forget(everything=True, user=ANN)
         assert not dump(store)["resource"]
+
+
+SAID = "The quokka pump is green and stands behind the boiler"
+WAYS_TO_SAY_IT = {
+    "as it is": f"{SAID}.",
+    "in a sentence of others": f"Nobody knew it. {SAID}. The wombat is loud.",
+    "in two lines": "The quokka pump is green\nand stands behind the boiler.",
+    "in an item": f"- {SAID}\n- The wombat is loud.",
+    "in bold": "The **quokka pump** is green and *stands* behind the boiler.",
+    "behind a label": f"Alice: {SAID}.",
+    "as a heading": f"# {SAID}\n\nIt is so.",
+    "in a table": f"| pump |\n| --- |\n| {SAID} |",
+    "in a fence": f"```\n{SAID}\n```",
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_SAY_IT)
+async def test_p4_what_a_scope_forgot_before_is_cut_from_what_is_brought_along(way: str, tmp_path: Path) -> None:
+    """F46: whatever it is wrapped in, whichever row of the old database says it, and a page's name too."""
+    said, folder = WAYS_TO_SAY_IT[way], tmp_path / "work"
+    folder.mkdir()
+    (folder / "pumps.md").write_text(f"# Pumps\n\n{SAID}.\n\nThe dingo valve leaks at night.\n")
+    made = Legacy(tmp_path / "old.sqlite3")
+    made.category("c", "Boilers", f"{said}\n\nThe emu gauge is new.", said)
+    made.category("d", SAID, "The numbat hose is long.")
+    made.item("i", said, "c")
+    made.item("k", "The bilby hose is quite new", "d")
+    async with open_memu(tmp_path) as memu:
+        await memu.memorize_workspace(folder, user=ANN)
+        await memu.forget(match="quokka pump is green", user=ANN)
+        await memu.import_memu(made.url)
+        stored = {table: rows for table, rows in dump(memu_url(tmp_path)).items() if table != "tombstone"}
+        assert "emu gauge" in repr(stored)
+        assert "bilby hose" in repr(stored)
+        for words in ("quokka", "behind the boiler"):
+            assert words not in repr(stored).casefold(), words
+            assert words not in repr(show_tree(tmp_path / "out")).casefold(), words
+        assert (await memu.examine(user=ANN)).ok
+        assert (await memu.import_memu(made.url)).changed == 0
 
 
 async def test_no_model_is_asked_about_what_is_imported(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from memu.memorize.forget.visible import read_visible
 from memu.records import Passage, Resource
 
 __all__ = [
+    "cut_all_passages",
     "cut_document",
     "cut_passage",
     "cut_resource",
@@ -69,6 +70,15 @@ def cut_passage(passage: Passage, path: str, cut: Callable[[str], str], cut_name
         heading=cut_steps(passage.heading, cut_name),
         header="\n".join(line if line == path else cut_steps(line, cut_name) for line in lines),
     )
+
+
+def cut_all_passages(passages: Iterable[Passage], path: str, forgotten: Forgotten) -> tuple[Passage, ...]:
+    """The passages with marks: what no block of a document says alone, several that stand in one may say."""
+
+    def cut(text: str) -> str:
+        return cut_text(text, forgotten)
+
+    return tuple(cut_passage(passage, path, cut, cut) for passage in passages)
 
 
 def cut_resource(resource: Resource, forgotten: Forgotten) -> Resource:

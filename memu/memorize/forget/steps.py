@@ -32,20 +32,14 @@ class CutForgotten:
 
 def _cut(state: MemorizeState) -> MemorizeState:
     # Loaded here, for few scopes ever forget anything.
-    from memu.memorize.forget.cutting import cut_document, cut_passage, cut_text
+    from memu.memorize.forget.cutting import cut_all_passages, cut_document
     from memu.memorize.passages import cut_passages
 
     assert state.document is not None
     path, forgotten = state.file.path, state.forgotten
-
-    def cut(text: str) -> str:
-        return cut_text(text, forgotten)
-
     document = cut_document(state.document, path, forgotten)
     whole = state.passages if document is state.document else cut_passages(document, path, state.language)
-    # What no block says alone, several that stand in one passage may say.
-    passages = tuple(cut_passage(passage, path, cut, cut) for passage in whole)
-    return replace(state, document=document, passages=passages)
+    return replace(state, document=document, passages=cut_all_passages(whole, path, forgotten))
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,11 +125,12 @@ class Importer:
             standing = await self.database.read(lambda session: look(session.within(scope)))
             categories = await asyncio.to_thread(legacy.categories, fields, vectors=vectors)
             problems: list[FileProblem] = []
-            pages = name_pages(categories, problems)
-            told = [each for one in categories if one.id in pages for each in tell_category(one, pages[one.id])]
+            pages = name_pages(categories, problems, standing.is_sayable)
+            texts = {one.id: tuple(tell_category(one, pages[one.id])) for one in categories if one.id in pages}
+            told = [each for some in texts.values() for each in some]
             await self._store(scope, standing, told, tally, vectors=vectors)
             used = await self._import_items(legacy, fields, scope, standing, pages, tally, vectors=vectors)
-            problems += _find_empty(categories, {page for each in told for page in each.pages}, used)
+            problems += _find_empty(categories, {each for each in texts if texts[each]}, used)
             tally.sort_out(problems)
             # No model is asked about what people brought along; where one has to be, the next sync does it.
             await FoldPages(self.database, self.carry, self.concurrency).fold(scope, Meter(max_calls=0))
@@ -195,11 +196,10 @@ def _make_all(told: Sequence[Told], forgotten: Forgotten) -> list[ImportedSource
 
 
 def _find_empty(
-    categories: Sequence[LegacyCategory], written: Collection[PageLink], used: Collection[str]
+    categories: Sequence[LegacyCategory], written: Collection[str], used: Collection[str]
 ) -> list[FileProblem]:
     """The categories that no page can be made of: a page rests on what its sources say."""
-    with_text = {page.id for page in written}
-    empty = (each for each in categories if each.id not in with_text and each.id not in used)
+    empty = (each for each in categories if each.id not in written and each.id not in used)
     return [_problem(f"category {each.id}", f"{each.name!r} has neither text nor items") for each in empty]
 
 

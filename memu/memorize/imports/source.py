@@ -13,7 +13,7 @@ from memu.ingest.readers.markdown import MarkdownReader
 from memu.ingest.redact import redact
 from memu.memorize.candidate import BlockForm, Candidate
 from memu.memorize.extractors.quotes import bound, quote_pieces, shape_like
-from memu.memorize.forget.cutting import cut_document, sift
+from memu.memorize.forget.cutting import cut_all_passages, cut_document, sift
 from memu.memorize.forget.forgotten import Forgotten
 from memu.memorize.imports.telling import Told
 from memu.memorize.passages import cut_passages
@@ -53,8 +53,11 @@ def make_source(told: Told, forgotten: Forgotten) -> ImportedSource:
     text = clean(told.text)
     whole = _read(replace(told, text=text, title=clean(told.title))).map_text(clean)
     document = cut_document(whole, told.path, forgotten) if forgotten else whole
-    kept = "" if document is not whole or hides_secret(text, told.path) else text
     language = detect_language(document.title + "\n" + text)
+    uncut = cut_passages(document, told.path, language)
+    passages = cut_all_passages(uncut, told.path, forgotten) if forgotten else uncut
+    was_cut = document is not whole or passages != uncut
+    kept = "" if was_cut or hides_secret(text, told.path) else text
     resource = Resource(
         id=told.id,
         workspace_id="",
@@ -68,7 +71,7 @@ def make_source(told: Told, forgotten: Forgotten) -> ImportedSource:
         language=language,
         happened_at=told.happened_at,
         redactions=dict(counts),
-        facts={"kept": kept, "order": told.order, **({} if document is whole else {"forgotten": True})},
+        facts={"kept": kept, "order": told.order, **({"forgotten": True} if was_cut else {})},
         created_at=told.created_at,
     )
     entries = tuple(_to_entries(told, document, forgotten))
@@ -76,7 +79,7 @@ def make_source(told: Told, forgotten: Forgotten) -> ImportedSource:
         told=told,
         resource=resource,
         entries=entries,
-        passages=index_passages(cut_passages(document, told.path, language)),
+        passages=index_passages(passages),
         entry_passages=index_passages([entry_passage(entry, resource) for entry in entries]),
     )
 

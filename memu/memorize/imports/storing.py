@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from memu.errors import ConfigurationError
+from memu.memorize.forget.cutting import cut_text
 from memu.memorize.forget.forgotten import Forgotten, read_forgotten
 from memu.memorize.imports.source import ImportedSource
 from memu.memorize.imports.telling import PageLink, Told
@@ -31,6 +32,10 @@ class Standing:
     def is_new(self, told: Told) -> bool:
         """Whether this text is not stored as it is."""
         return self.known.get(told.id) != told.fingerprint
+
+    def is_sayable(self, name: str) -> bool:
+        """Whether a name holds nothing that was forgotten."""
+        return not self.forgotten or cut_text(name, self.forgotten) == name
 
     def is_forgotten(self, told: Told) -> bool:
         """Whether this source was forgotten whole."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -72,8 +72,13 @@ class Told:
         return hashlib.sha256(json.dumps(told).encode("ascii")).hexdigest()
 
 
-def name_pages(categories: tuple[LegacyCategory, ...], problems: list[FileProblem]) -> dict[str, PageLink]:
-    """Category id → its page; ``problems`` gains what is odd about one."""
+def name_pages(
+    categories: tuple[LegacyCategory, ...], problems: list[FileProblem], is_sayable: Callable[[str], bool]
+) -> dict[str, PageLink]:
+    """Category id → its page; ``problems`` gains what is odd about one.
+
+    ``is_sayable``: whether a name holds nothing that was forgotten. One that does is no page's, nor in any path.
+    """
     pages: dict[str, PageLink] = {}
     for each in categories:
         name = _one_line(redact(each.name).text)
@@ -86,7 +91,7 @@ def name_pages(categories: tuple[LegacyCategory, ...], problems: list[FileProble
         elif each.track:
             reason = f"its track {each.track!r} is not known; it is kept as memory"
             problems.append(FileProblem(path=f"category {each.id}", reason=reason))
-        pages[each.id] = PageLink(track, name, each.id)
+        pages[each.id] = PageLink(track, name, each.id) if is_sayable(name) else PageLink(track, GENERAL)
     return pages
 
 
