@@ -23,18 +23,22 @@ from memu.tokens import QueryTerm
 __all__ = ["WordRanking"]
 
 _DEFAULT_WEIGHTS = WordWeights()
+_NOTHING: tuple[int, str | None, float] = (0, None, 0.0)
 # SQLite takes 500 SELECTs in one statement, and each spelling is one.
 _MOST_TERMS = 200
 _MOST_SPELLINGS = 400
 # Places for terms come by so many, so that few shapes of statements serve all queries.
 _STEP = 4
+# Of what rarer words find, so many times the passages that are wanted are scored by common words too.
+_FINALISTS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """The spellings of a query's term that occur, and its idf."""
+    """The spellings of a query's term that occur, in how many passages, and its idf."""
 
     spellings: tuple[str, ...]
+    frequency: int
     rarity: float
 
 
@@ -63,7 +67,11 @@ class WordRanking:
         words = self._words(groups, int(count))
         if not words:
             return []
-        shape, values = _arrange(words, weights or _DEFAULT_WEIGHTS, wanted)
+        weights = weights or _DEFAULT_WEIGHTS
+        first = limit * TRIED_AT_FIRST
+        rare, common = _part(words, max(weights.common_from, int(weights.common_share * count)), first)
+        shape, values = _arrange(rare, common, weights, wanted)
+        values["finalists"] = first * _FINALISTS
         values["average"] = max(1.0, float(total or 0) / count)
         return self._best(shape, values, wanted, limit)
 
@@ -80,7 +88,7 @@ class WordRanking:
             room -= len(occurring[at])
             if room >= 0:
                 chosen.append(at)
-        return [_Word(occurring[at], _idf(numbers[at], count)) for at in sorted(chosen)]
+        return [_Word(occurring[at], numbers[at], _idf(numbers[at], count)) for at in sorted(chosen)]
 
     def _frequency(self, spellings: Sequence[str], frequencies: Mapping[str, int]) -> int:
         """Number of passages with any of the spellings."""
@@ -122,29 +130,50 @@ def _idf(frequency: int, count: int) -> float:
     return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
 
 
-def _arrange(words: Sequence[_Word], weights: WordWeights, wanted: SearchFilter) -> tuple[Shape, dict[str, Any]]:
-    """The shape of a ranking's statement and the values of its parameters, but for the average length."""
-    simple = [(0, word.spellings[0], word.rarity) for word in words if len(word.spellings) == 1]
-    varied = [
-        (number, spelling, word.rarity)
-        for number, word in enumerate(words)
-        if len(word.spellings) > 1
-        for spelling in word.spellings
-    ]
+def _part(words: Sequence[_Word], common_above: int, wanted: int) -> tuple[list[_Word], list[_Word]]:
+    """The words that find passages and those that are scored on what these find, each in their order.
+
+    Common ones join the finders, the rarest first, until together they occur in as many passages as are wanted.
+    """
+    by_rarity = sorted(range(len(words)), key=lambda at: (words[at].frequency, at))
+    finders: set[int] = set()
+    enough = 0
+    for at in by_rarity:
+        if words[at].frequency <= common_above or enough < wanted:
+            finders.add(at)
+            enough += words[at].frequency
+    common = [each for at, each in enumerate(words) if at not in finders]
+    return [words[at] for at in sorted(finders)], common
+
+
+def _arrange(
+    rare: Sequence[_Word], common: Sequence[_Word], weights: WordWeights, wanted: SearchFilter
+) -> tuple[Shape, dict[str, Any]]:
+    """The shape of a ranking's statement and the values of its parameters, but for numbers of the whole scope."""
+    simple = [(0, word.spellings[0], word.rarity) for word in rare if len(word.spellings) == 1]
+    varied = _spell_out([word for word in rare if len(word.spellings) > 1])
+    others = _spell_out(common)
     shape = Shape(
         simple=_round_up(len(simple)),
         varied=_round_up(len(varied)),
+        common=_round_up(len(others)),
         k1=weights.k1,
         b=weights.b,
         b_of_kind=tuple(sorted(weights.b_of_kind.items())),
         among=wanted.among is not None,
     )
     values: dict[str, Any] = {"among": sorted(wanted.among or ())}
-    nothing = (0, None, 0.0)
-    for start, size, rows in ((0, shape.simple, simple), (shape.simple, shape.varied, varied)):
-        for at, (word, term, rarity) in enumerate([*rows, *[nothing] * (size - len(rows))], start):
+    start = 0
+    for size, rows in ((shape.simple, simple), (shape.varied, varied), (shape.common, others)):
+        for at, (word, term, rarity) in enumerate([*rows, *[_NOTHING] * (size - len(rows))], start):
             values |= {f"word_{at}": word, f"term_{at}": term, f"rarity_{at}": rarity}
+        start += size
     return shape, values
+
+
+def _spell_out(words: Sequence[_Word]) -> list[tuple[int, str, float]]:
+    """(number of the word, spelling, idf) of each spelling."""
+    return [(number, each, word.rarity) for number, word in enumerate(words) for each in word.spellings]
 
 
 def _round_up(count: int) -> int:

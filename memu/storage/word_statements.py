@@ -15,6 +15,7 @@ from sqlalchemy import (
     Numeric,
     Select,
     Subquery,
+    and_,
     bindparam,
     case,
     cast,
@@ -44,11 +45,13 @@ class Shape:
     """What decides the text of a ranking's statement.
 
     simple: places for terms of one spelling. varied: places for spellings of terms that have several.
+    common: places for spellings of terms that are scored only on the ``finalists`` best by the others.
     A place that is not needed takes NULL for its term, which no posting equals.
     """
 
     simple: int
     varied: int
+    common: int
     k1: float
     b: float
     b_of_kind: tuple[tuple[Kind, float], ...]
@@ -86,16 +89,10 @@ def best_scores(shape: Shape) -> Select[Any]:
 @lru_cache(maxsize=_SHAPES_KEPT)
 def passing_scores(shape: Shape, wanted: SearchFilter) -> Select[Any]:
     """(passage id, score) of those that pass the filter, down to the ``most``-th score."""
-    scored = _scored(shape)
-    passing = (
-        select(scored.c.passage_id.label("id"), scored.c.score)
-        .join(passage, linked(scored, "passage_id", passage))
-        .where(findable(wanted))
-        .cte("passing")
-    )
+    passing = _scored(shape, wanted)
     best = select(passing.c.score).order_by(passing.c.score.desc()).limit(_most()).subquery()
     least = select(func.min(best.c.score)).scalar_subquery()
-    return select(passing.c.id, passing.c.score).where(passing.c.score >= least)
+    return select(passing.c.passage_id, passing.c.score).where(passing.c.score >= least)
 
 
 def _most() -> ColumnElement[int]:
@@ -108,22 +105,65 @@ def _is_term(at: int) -> Iterator[ColumnElement[bool]]:
     yield posting.c.term == bindparam(f"term_{at}")
 
 
-def _scored(shape: Shape) -> CTE:
-    """(scope, passage id, score) of the passages with any of the terms: read from their postings alone."""
+def _scored(shape: Shape, wanted: SearchFilter | None = None) -> CTE:
+    """(scope, passage id, score) of the passages with any of the terms: read from their postings alone.
+
+    With ``wanted`` of those that pass it.
+    """
     parts = [_gain(shape, at) for at in range(shape.simple)]
     if shape.varied:
         parts.append(_varied_gain(shape))
     gains = union_all(*parts).subquery("gains") if len(parts) > 1 else parts[0].subquery("gains")
     keys = (gains.c.scope_id, gains.c.passage_id)
     several = len(parts) > 1 or shape.varied > 0
-    total = func.sum(gains.c.gain) if several else gains.c.gain
-    score = func.round(cast(total, Numeric(asdecimal=False)), SCORE_DIGITS).label("score")
-    statement = select(*keys, score)
+    total = (func.sum(gains.c.gain) if several else gains.c.gain).label("gain")
+    statement = select(*keys, total)
     if several:
         statement = statement.group_by(*keys)
     if shape.among:
         statement = statement.where(one_of(gains.c.passage_id, "among"))
-    return statement.cte("scored")
+    if wanted is not None:
+        statement = statement.join(passage, linked(gains, "passage_id", passage)).where(findable(wanted))
+    found = statement.cte("found")
+    if shape.common:
+        found = _with_common(shape, found)
+    score = func.round(cast(found.c.gain, Numeric(asdecimal=False)), SCORE_DIGITS).label("score")
+    return select(found.c.scope_id, found.c.passage_id, score).cte("scored")
+
+
+def _with_common(shape: Shape, found: CTE) -> CTE:
+    """The best of what the rarer terms found, with the gains by the common ones."""
+    best = (
+        select(found.c.gain).order_by(found.c.gain.desc()).limit(bindparam("finalists", type_=Integer)).subquery()
+    )
+    least = select(func.min(best.c.gain)).scalar_subquery()
+    final = select(found.c.scope_id, found.c.passage_id, found.c.gain).where(found.c.gain >= least).cte("final")
+    first = shape.simple + shape.varied
+    rows = union_all(
+        *(
+            _gain(shape, at, _word(at)).join(final, _same_passage(final))
+            for at in range(first, first + shape.common)
+        )
+    ).subquery("common_spellings")
+    keys = (rows.c.scope_id, rows.c.passage_id)
+    more = select(*keys, func.max(rows.c.gain).label("gain")).group_by(*keys, rows.c.word).subquery("more")
+    every = union_all(select(final), select(more)).subquery("every")
+    return (
+        select(every.c.scope_id, every.c.passage_id, func.sum(every.c.gain).label("gain"))
+        .group_by(every.c.scope_id, every.c.passage_id)
+        .cte("whole")
+    )
+
+
+def _same_passage(final: CTE) -> ColumnElement[bool]:
+    same: ColumnElement[bool] = and_(
+        posting.c.scope_id == final.c.scope_id, posting.c.passage_id == final.c.passage_id
+    )
+    return same
+
+
+def _word(at: int) -> ColumnElement[Any]:
+    return bindparam(f"word_{at}", type_=posting.c.tf.type).label("word")
 
 
 def _varied_gain(shape: Shape) -> Select[Any]:
@@ -132,9 +172,7 @@ def _varied_gain(shape: Shape) -> Select[Any]:
     The more often a word occurs the more it gains, so the best spelling is the most frequent one.
     """
     places = range(shape.simple, shape.simple + shape.varied)
-    rows: Subquery = union_all(
-        *(_gain(shape, at, bindparam(f"word_{at}", type_=posting.c.tf.type).label("word")) for at in places)
-    ).subquery("spellings")
+    rows: Subquery = union_all(*(_gain(shape, at, _word(at)) for at in places)).subquery("spellings")
     keys = (rows.c.scope_id, rows.c.passage_id)
     return select(*keys, func.max(rows.c.gain).label("gain")).group_by(*keys, rows.c.word)
 
