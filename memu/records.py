@@ -494,6 +494,8 @@ class ForgetReceipt:
         with the reason. stays: where other sources say what a removed one said, as ``PATH#L10``.
     trees: the exported trees brought up to date. kept_files: files there that the user wrote or edited: memu
         leaves them, whatever they say.
+    purged: the store's file was rewritten, no byte is left in it. vacuumed: a server's tables were; their files
+        may hold old bytes until these are written over.
     """
 
     what: str
@@ -508,6 +510,7 @@ class ForgetReceipt:
     trees: tuple[str, ...] = ()
     kept_files: tuple[str, ...] = ()
     purged: bool = False
+    vacuumed: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form (``"schema": 1``)."""

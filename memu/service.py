@@ -488,7 +488,7 @@ class MemoryService:
             match: words; every statement that contains them goes.
             everything: the whole scope, its trees and what it forgot before included.
             undo: the path of a forgotten file that is to be read again by the next sync.
-            dry_run: only say what would go. purge: then rewrite the store's file, so that no byte is left.
+            dry_run: only say what would go. purge: then rewrite the store's file whole, or vacuum a server's.
             wait: wait for a sync that runs instead of raising BusyError.
 
         Raises:
@@ -529,8 +529,8 @@ class MemoryService:
     async def _purged(self, receipt: ForgetReceipt, *, purge: bool) -> ForgetReceipt:
         if not purge or receipt.dry_run:
             return receipt
-        await self._database.compact()
-        return replace(receipt, purged=True)
+        rewritten = await self._database.compact()
+        return replace(receipt, purged=rewritten, vacuumed=not rewritten)
 
     def _forgetter(self) -> Forgetter:
         from memu.memorize.forget.errand import Forgetter

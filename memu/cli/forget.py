@@ -23,7 +23,9 @@ _SHOWN_AT_MOST = 12
 @click.option("--all", "everything", is_flag=True, help="Everything of the scope.")
 @click.option("--undo", metavar="PATH", help="Let a forgotten file be read again by the next sync.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
-@click.option("--purge", is_flag=True, help="Then rewrite the store's file, so that no byte is left in it.")
+@click.option(
+    "--purge", is_flag=True, help="Then rewrite the store's file, so that no byte is left (vacuum a server)."
+)
 @click.option("--wait", is_flag=True, help="Wait for a sync that runs.")
 @click.option("--yes", is_flag=True, help="With --all: do not ask.")
 @common_options
@@ -76,7 +78,7 @@ def forget(
 def describe_receipt(receipt: ForgetReceipt) -> Iterator[Line]:
     """The receipt as lines for people."""
     if receipt.what == "purge":
-        yield "the store was rewritten; nothing deleted is left in its bytes", ""
+        yield from _describe_purge(receipt)
         return
     if receipt.what == "undo":
         yield f"the next sync reads {', '.join(receipt.sources)} again", ""
@@ -92,8 +94,16 @@ def describe_receipt(receipt: ForgetReceipt) -> Iterator[Line]:
     for problem in receipt.unread:
         yield f"  cut as it was stored, not read anew: {problem.path} ({problem.reason})", "yellow"
     yield from _names("your own file, left as it is: ", receipt.kept_files, "yellow")
+    yield from _describe_purge(receipt)
+
+
+def _describe_purge(receipt: ForgetReceipt) -> Iterator[Line]:
     if receipt.purged:
         yield "the store was rewritten; nothing deleted is left in its bytes", ""
+    if receipt.vacuumed:
+        yield "the server's tables were vacuumed; nothing deleted can be read in them any more", ""
+        yield "  old bytes stay in their files until written over, and in the server's log and backups", "yellow"
+        yield "  VACUUM FULL rewrites the files; nobody can read or write them meanwhile", "yellow"
 
 
 def _headline(receipt: ForgetReceipt) -> str:

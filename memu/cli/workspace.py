@@ -45,7 +45,9 @@ def list_workspaces(common: Common) -> int:
 @workspace.command("remove")
 @click.argument("reference")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
-@click.option("--purge", is_flag=True, help="Then rewrite the store's file, so that no byte is left in it.")
+@click.option(
+    "--purge", is_flag=True, help="Then rewrite the store's file, so that no byte is left (vacuum a server)."
+)
 @click.option("--wait", is_flag=True, help="Wait for a sync that runs.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common_options

@@ -160,13 +160,15 @@ class Database:
         """What holders left behind that were killed."""
         return await asyncio.to_thread(self._locks.abandoned)
 
-    async def compact(self) -> None:
-        """Rewrite a SQLite store, so that nothing deleted is left in its bytes, nor in its log.
+    async def compact(self) -> bool:
+        """Rewrite a SQLite store, so that nothing deleted is left in its bytes, nor in its log; vacuum a server's.
+
+        Returns whether it was rewritten.
 
         Raises:
-            ConfigurationError: it is a server's. BusyError: readers kept the log in use.
+            ConfigurationError: the role does not own the server's tables. BusyError: readers kept the log in use.
         """
-        await asyncio.get_running_loop().run_in_executor(self._writers, self._compact)
+        return await asyncio.get_running_loop().run_in_executor(self._writers, self._compact)
 
     async def maintain(self) -> Maintenance:
         """Build the vector indexes that large scopes are worth, and drop broken ones; others go on meanwhile.
@@ -185,9 +187,9 @@ class Database:
         with translated(self.url):
             return maintain(self._engine)
 
-    def _compact(self) -> None:
+    def _compact(self) -> bool:
         with self._transactions.pause(), translated(self.url):
-            compact(self._engine)
+            return compact(self._engine)
 
     def close(self) -> None:
         """Wait for work under way, then close every connection."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from sqlalchemy.engine import URL, make_url
 from support.postgres import ASKED, Server, run_sql
 
 from alembic import command
+from memu.cli.app import run
 from memu.errors import SchemaOutdated, SchemaTooNew, StoreError
 from memu.records import EMPTY_SCOPE
 from memu.schema import check_schema, read_schema, upgrade_schema
@@ -224,13 +226,32 @@ class TestRoles:
         upgrade_schema(url)
         _add(url)
 
-    def test_one_who_owns_nothing_reads_and_writes_rows_and_no_more(self, empty_url: str, role: str):
+    def test_one_who_owns_nothing_reads_and_writes_rows_and_no_more(
+        self, empty_url: str, role: str, capsys: pytest.CaptureFixture[str]
+    ):
         upgrade_schema(empty_url)
         run_sql(empty_url, f"REVOKE CREATE ON SCHEMA public FROM {role}")
         run_sql(empty_url, f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}")
         url = make_url(empty_url).set(username=role)
         _add(url)
         assert _roots(url) == ["/a"]
+
+        purge = ["forget", "--purge", "--db", url.render_as_string(hide_password=False)]
+        assert run(purge) == 2
+        told = capsys.readouterr().err
+        # Who owns the tables can run what is said.
+        _, found, vacuum = told.partition("VACUUM")
+        run_sql(empty_url, found + vacuum.strip())
+
+    def test_a_purge_leaves_no_dead_row_in_any_table(self, empty_url: str):
+        """F46: nor in an index, though little was deleted."""
+        upgrade_schema(empty_url)
+        _add(empty_url)
+        run_sql(empty_url, "DELETE FROM workspace")
+        with Database.open(empty_url) as db:
+            assert asyncio.run(db.compact()) is False
+        counts = "SELECT vacuum_count, n_dead_tup FROM pg_stat_user_tables WHERE relname <> 'alembic_version'"
+        assert set(run_sql(empty_url, counts)) == {(1, 0)}
 
     def test_the_password_of_a_url_may_hold_any_character(self, postgres: Server, empty_url: str):
         """F21: ``%40`` in a DSN stands for an at sign, here and in what the migration library reads."""

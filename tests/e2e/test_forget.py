@@ -100,15 +100,15 @@ async def test_f46_each_way_leaves_nothing_behind_and_a_purge_no_byte(way: str, 
         texts = {name: (await memu.get(name)).text for name in report.pages.created}
         page = next(name for name, text in texts.items() if "lantern" in text)
         reference = {"entry": await find_entry(memu), "page": page, "match": None, "source": "treasure.md"}[way]
-        purge = bench.server is None
-        receipt = await memu.forget(reference, match="LANTERN is hidden" if way == "match" else None, purge=purge)
-        assert (receipt.what, receipt.purged, receipt.texts) == (way, purge, ())
+        receipt = await memu.forget(reference, match="LANTERN is hidden" if way == "match" else None, purge=True)
+        in_file = bench.server is None
+        assert (receipt.what, receipt.purged, receipt.vacuumed, receipt.texts) == (way, in_file, not in_file, ())
         assert page in (*receipt.pages.changed, *receipt.pages.removed)
         assert bench.holding(*WORDS) == []
         assert not any(word.encode() in bench.raw().lower() for word in WORDS)
         await memu.memorize_workspace(bench.work)
         assert bench.holding(*WORDS) == []
-        assert not purge or b"dump back" in bench.raw()
+        assert not in_file or b"dump back" in bench.raw()
     assert bench.outcome() == (await bench.fresh()).outcome()
 
 
@@ -121,7 +121,7 @@ async def test_f46_a_scope_goes_whole_with_its_tree_and_no_other(bench: Bench) -
         hand = bench.out / Path(mine[0]).parts[0] / "memory" / "by-hand.md"
         hand.write_text("mine", encoding="utf-8")
         others = {path: data for path, data in bench.trees().items() if "bob" in path}
-        receipt = await memu.forget(everything=True, user=alice, purge=bench.server is None)
+        receipt = await memu.forget(everything=True, user=alice, purge=True)
         assert receipt.what == "scope"
         assert set(receipt.removed) == {"treasure.md", *OTHERS}
         left = [path for path in bench.trees() if "alice" in path]

@@ -19,7 +19,7 @@ from memu.memorize.imports.telling import Told
 from memu.memorize.passages import cut_passages
 from memu.memorize.sentences import Slice
 from memu.memorize.source_rows import entry_passage, index_passages
-from memu.records import Kind, RecallEntry, Resource, State
+from memu.records import Kind, Passage, RecallEntry, Resource, State
 from memu.storage.words import IndexedPassage
 from memu.tokens import detect_language, text_key
 
@@ -52,11 +52,8 @@ def make_source(told: Told, forgotten: Forgotten) -> ImportedSource:
 
     text = clean(told.text)
     whole = _read(replace(told, text=text, title=clean(told.title))).map_text(clean)
-    document = cut_document(whole, told.path, forgotten) if forgotten else whole
-    language = detect_language(document.title + "\n" + text)
-    uncut = cut_passages(document, told.path, language)
-    passages = cut_all_passages(uncut, told.path, forgotten) if forgotten else uncut
-    was_cut = document is not whole or passages != uncut
+    language = detect_language(whole.title + "\n" + text)
+    document, passages, was_cut = _cut(whole, told.path, language, forgotten)
     kept = "" if was_cut or hides_secret(text, told.path) else text
     resource = Resource(
         id=told.id,
@@ -82,6 +79,18 @@ def make_source(told: Told, forgotten: Forgotten) -> ImportedSource:
         passages=index_passages(passages),
         entry_passages=index_passages([entry_passage(entry, resource) for entry in entries]),
     )
+
+
+def _cut(
+    whole: Document, path: str, language: str | None, forgotten: Forgotten
+) -> tuple[Document, tuple[Passage, ...], bool]:
+    """The document and its passages without what was forgotten, and whether anything was."""
+    if not forgotten:
+        return whole, cut_passages(whole, path, language), False
+    document = cut_document(whole, path, forgotten)
+    uncut = cut_passages(document, path, language)
+    passages = cut_all_passages(uncut, path, forgotten)
+    return document, passages, document is not whole or passages != uncut
 
 
 def _read(told: Told) -> Document:
