@@ -10,7 +10,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select
 
 from memu.records import LineSpan, RecallEntry, Resource, Track, Workspace
-from memu.storage.engine import by_code_point
 from memu.storage.ids import new_id
 from memu.storage.matching import match_in_order
 from memu.storage.rows import (
@@ -146,7 +145,7 @@ class Entries(Group):
         self, tracks: Collection[Track] = frozenset(Track), *, after: str | None = None, limit: int = 100
     ) -> tuple[PlacedEntry, ...]:
         """At most ``limit`` shown entries of these tracks in the order of their ids, those after ``after``."""
-        key = by_code_point(self._connection, recall_entry.c.id)
+        key = recall_entry.c.id
         wanted = recall_entry.c.shown & recall_entry.c.track.in_([track.value for track in tracks])
         statement = self._sourced().where(wanted).order_by(key).limit(limit)
         return tuple(self._gather(statement if after is None else statement.where(key > after)))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, LargeBinary, and_, case, func, or_, select, type_coerce
 
 from memu.records import Passage
-from memu.storage.engine import by_code_point
 from memu.storage.rows import PASSAGE, to_passage
 from memu.storage.scoped import Group, chunks, linked
 from memu.storage.tables import (
@@ -119,13 +118,13 @@ class Inspection(Group):
                     *(sums.c[f"{end}_{name}"] != wanted[name] for name, end in _ENDS),
                 )
             )
-            .order_by(by_code_point(self._connection, passage.c.id))
+            .order_by(passage.c.id)
         )
         return tuple(self._connection.execute(statement).scalars())
 
     def indexed(self, *, after: str, limit: int) -> tuple[StoredTerms, ...]:
         """At most ``limit`` passages by id, those after the id ``after``, with their postings."""
-        key = by_code_point(self._connection, passage.c.id)
+        key = passage.c.id
         statement = self._scoped.select(*PASSAGE, of=passage).where(key > after).order_by(key).limit(limit)
         passages = [to_passage(row) for row in self._connection.execute(statement)]
         terms: dict[str, dict[str, int]] = {each.id: {} for each in passages}
@@ -144,7 +143,7 @@ class Inspection(Group):
             self._scoped.select(passage_vector.c.passage_id, of=passage_vector)
             .join(encoder, encoder.c.id == passage_vector.c.encoder_id)
             .where(or_(~scaled, self._misshapen()))
-            .order_by(by_code_point(self._connection, passage_vector.c.passage_id))
+            .order_by(passage_vector.c.passage_id)
         )
         return tuple(self._connection.execute(statement).scalars())
 

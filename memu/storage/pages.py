@@ -9,7 +9,6 @@ from sqlalchemy import bindparam, func
 
 from memu.names import choose_display_name, fold_name
 from memu.records import Origin, RecallFile, RecallFileEntry, Track
-from memu.storage.engine import by_code_point
 from memu.storage.ids import new_id
 from memu.storage.owners import PAGE_NAME, PageName, to_page_name
 from memu.storage.rows import PAGE, to_page
@@ -69,7 +68,7 @@ class Pages(Group):
 
     def names(self, tracks: Collection[Track], *, after: str | None, limit: int) -> tuple[PageName, ...]:
         """At most ``limit`` pages of these tracks in the order of their ids, those after the id ``after``."""
-        key = by_code_point(self._connection, recall_file.c.id)
+        key = recall_file.c.id
         wanted = recall_file.c.track.in_([track.value for track in tracks])
         statement = self._scoped.select(*PAGE_NAME, of=recall_file).where(wanted).order_by(key).limit(limit)
         rows = self._connection.execute(statement if after is None else statement.where(key > after))

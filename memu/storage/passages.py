@@ -10,7 +10,6 @@ from sqlalchemy import Select, func, select
 
 from memu.languages import NO_LANGUAGE
 from memu.records import Kind, Passage
-from memu.storage.engine import by_code_point
 from memu.storage.ids import new_passage_id
 from memu.storage.matching import match_in_order
 from memu.storage.owners import FoundPassage, find_owners
@@ -74,7 +73,7 @@ class Passages(Group):
         language than ``languages``, the ones that the encoder knows (none named: all), and those in none: they
         would weigh nothing.
         """
-        key = by_code_point(self._connection, passage.c.id)
+        key = passage.c.id
         statement = self._missing(encoder_id, languages, *PASSAGE).order_by(key).limit(limit)
         if after is not None:
             statement = statement.where(key > after)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, func
 
 from memu.records import Resource, State
-from memu.storage.engine import by_code_point
 from memu.storage.ids import new_id
 from memu.storage.rows import RESOURCE, resource_values, to_resource
 from memu.storage.scoped import Group, chunks
@@ -187,7 +186,7 @@ class Resources(Group):
     ) -> tuple[Resource, ...]:
         """At most ``limit`` sources of the scope, or of one workspace, in the order of their ids, those after the
         id ``after``."""
-        key = by_code_point(self._connection, resource.c.id)
+        key = resource.c.id
         statement = self._scoped.select(*RESOURCE, of=resource).order_by(key)
         if workspace_id is not None:
             statement = statement.where(resource.c.workspace_id == workspace_id)
