@@ -51,8 +51,7 @@ def findable(wanted: SearchFilter) -> ColumnElement[bool]:
     if wanted.until is not None:
         conditions.append(passage.c.happened_at <= wanted.until)
     if wanted.path_glob is not None:
-        pattern = glob_pattern(wanted.path_glob)
-        conditions.append(_from_sources(resource.c.path.regexp_match(pattern), pages=False))
+        conditions.append(_from_sources(_lies_at(wanted.path_glob), pages=False))
     if wanted.workspace_id is not None:
         conditions.append(_from_sources(resource.c.workspace_id == wanted.workspace_id, pages=True))
     return and_(*conditions)
@@ -79,6 +78,17 @@ def _from_sources(condition: ColumnElement[bool], *, pages: bool) -> ColumnEleme
         within(recall_file_entry), recall_file_entry.c.entry_id.in_(entries)
     )
     return or_(either, passage.c.file_id.in_(resting))
+
+
+def _lies_at(glob: str) -> ColumnElement[bool]:
+    """That a source's path matches; what the glob begins with is compared first, which is many times faster."""
+    pattern = glob_pattern(glob)
+    start = re.match(r"\^((?:[\w/-]|\\.)*)(.*)", pattern, flags=re.DOTALL)
+    begin = re.sub(r"\\(.)", r"\1", start[1]) if start else ""
+    if start is None or not begin:
+        return resource.c.path.regexp_match(pattern)
+    begins: ColumnElement[bool] = func.substr(resource.c.path, 1, len(begin)) == begin
+    return begins if start[2] == ".*$" else and_(begins, resource.c.path.regexp_match(pattern))
 
 
 def glob_pattern(glob: str) -> str:

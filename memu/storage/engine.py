@@ -18,11 +18,13 @@ from memu.errors import ConfigurationError, MemuError, StoreError
 from memu.storage.side_files import connect_alone, has_no_room, open_side_files
 
 __all__ = [
+    "COUNTS",
     "by_code_point",
     "hold_table",
     "insert_function",
     "is_memory",
     "is_read_only",
+    "is_writing",
     "make_engine",
     "open_engine",
     "parse_url",
@@ -32,7 +34,10 @@ __all__ = [
 ]
 
 _BUSY_SECONDS = 60
+# Where a connection keeps what it has counted.
+COUNTS = "memu_counts"
 _WRITING = "memu_writing"
+_MAPPED_BYTES = 1 << 30
 _PRAGMAS = (
     f"busy_timeout = {_BUSY_SECONDS * 1000}",
     "foreign_keys = ON",
@@ -42,6 +47,8 @@ _PRAGMAS = (
     "temp_store = MEMORY",
     # A commit touches pages all over the word index, and the next one often the same: carry them home seldom.
     "wal_autocheckpoint = 8000",
+    # A search reads megabytes of packed vectors: mapped, they are not copied page by page into a small cache.
+    f"mmap_size = {_MAPPED_BYTES}",
 )
 # A commit touches pages all over the word index; with the default of 2 MB they would be read again and again.
 _WRITER_CACHE_KIB = 32 * 1024
@@ -143,7 +150,8 @@ def reading(connection: Connection) -> Connection:
     return connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
-def _is_writing(connection: Connection) -> bool:
+def is_writing(connection: Connection) -> bool:
+    """Whether its transaction may write."""
     return bool(connection.get_execution_options().get(_WRITING, False))
 
 
@@ -205,7 +213,8 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    if _is_writing(connection):
+    if is_writing(connection):
+        connection.info.pop(COUNTS, None)
         connection.exec_driver_sql("PRAGMA query_only = OFF")
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
         connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -74,7 +74,8 @@ class SqliteSearch:
         if _is_narrow(wanted):
             rows = self._scoped.run(_passing_vectors(wanted), encoder_id=encoder_id, most=self._few + 1).all()
             if len(rows) <= self._few:
-                return settle(self._scoped, _cosines(rows, unit), wanted, limit)
+                # They pass already: to ask again costs as much as to find them.
+                return settle(self._scoped, _cosines(rows, unit), EVERYTHING, limit)
         return self._of_packs(unit, encoder_id, wanted, limit)
 
     def _of_packs(
@@ -93,7 +94,7 @@ class SqliteSearch:
                 return settled
         passing = found.among(self._scoped.run(_passing_places(wanted), encoder_id=encoder_id).all())
         best = passing[_above(scores[passing], limit, ties=True)].tolist()
-        return self._settle(found, scores, best, encoder_id, wanted, limit)
+        return self._settle(found, scores, best, encoder_id, EVERYTHING, limit)
 
     def _settle(
         self,

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Place", "Scan", "find_places", "scan"]
 
+_NORM_BYTES = 4
+# So few packs are fetched at once that they are still in the processor's cache when they are looked at.
+_AT_ONCE = 2
+
 Place = tuple[str, int]
 """Scope and ``place``."""
 
@@ -63,26 +67,34 @@ def scan(scoped: Scoped, encoder_id: str, unit: NDArray[np.float32]) -> Scan:
 
     size = len(unit)
     block = np.empty((SLOTS, size), dtype=np.float32)
-    cosines: list[NDArray[np.float32]] = []
+    dots: list[NDArray[np.float32]] = []
+    norms: list[NDArray[np.float32]] = []
     places: list[NDArray[np.int64]] = []
     starts: list[tuple[int, str]] = []
     count = 0
-    for scope_id, number, stored_norms, vectors in scoped.run(_packs(), encoder_id=encoder_id):
-        norms = np.frombuffer(stored_norms, dtype="<f4")
-        if len(vectors) != len(norms) * size:
-            continue
-        if not starts or starts[-1][1] != scope_id:
-            starts.append((count, scope_id))
-        # Into the same floats again and again: they stay in the processor's cache.
-        floats = block[: len(norms)]
-        np.copyto(floats, np.frombuffer(vectors, dtype=np.int8).reshape(len(norms), size))
-        held = np.flatnonzero(norms)
-        cosines.append((floats @ unit)[held] / norms[held])
-        places.append(held + number * SLOTS)
-        count += len(held)
+    for some in scoped.run(_packs(), encoder_id=encoder_id).partitions(_AT_ONCE):
+        for scope_id, number, stored_norms, vectors in some:
+            slots = len(stored_norms) // _NORM_BYTES
+            if len(vectors) != slots * size:
+                continue
+            if not starts or starts[-1][1] != scope_id:
+                starts.append((count, scope_id))
+            # Into the same floats again and again: they stay in the processor's cache.
+            floats = block[:slots]
+            np.copyto(floats, np.frombuffer(vectors, dtype=np.int8).reshape(slots, size))
+            dots.append(floats @ unit)
+            norms.append(np.frombuffer(stored_norms, dtype="<f4"))
+            places.append(np.arange(number * SLOTS, number * SLOTS + slots))
+            count += slots
     if not count:
         return Scan(cosines=np.empty(0, np.float32), places=np.empty(0, np.int64), starts=())
-    return Scan(cosines=np.concatenate(cosines), places=np.concatenate(places), starts=tuple(starts))
+    lengths = np.concatenate(norms)
+    held = np.flatnonzero(lengths)
+    return Scan(
+        cosines=np.concatenate(dots)[held] / lengths[held],
+        places=np.concatenate(places)[held],
+        starts=tuple((int(np.searchsorted(held, start)), scope_id) for start, scope_id in starts),
+    )
 
 
 def find_places(scoped: Scoped, encoder_id: str, places: Sequence[Place]) -> dict[Place, str]:

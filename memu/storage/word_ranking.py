@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memu.storage.conditions import settle
+from memu.storage.counts import Counts
 from memu.storage.scoped import Scoped, chunks
 from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter, WordWeights
 from memu.storage.word_statements import (
@@ -31,6 +32,7 @@ _MOST_SPELLINGS = 400
 _STEP = 4
 # Of what rarer words find, so many times the passages that are wanted are scored by common words too.
 _FINALISTS = 5
+_SLOW_TO_COUNT = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class WordRanking:
 
     def __init__(self, scoped: Scoped) -> None:
         self._scoped = scoped
+        self._counts = Counts(scoped.connection)
 
     def rank(
         self,
@@ -61,10 +64,10 @@ class WordRanking:
         A variant that two terms share counts for the first; of a term's variants in a passage the most frequent.
         """
         groups = _group_variants(terms)
-        count, total = self._scoped.run(measure_passages()).one()
+        count, total = self._measure()
         if not groups or not count or limit <= 0:
             return []
-        words = self._words(groups, int(count))
+        words = self._words(groups, count)
         if not words:
             return []
         weights = weights or _DEFAULT_WEIGHTS
@@ -72,14 +75,12 @@ class WordRanking:
         rare, common = _part(words, max(weights.common_from, int(weights.common_share * count)), first)
         shape, values = _arrange(rare, common, weights, wanted)
         values["finalists"] = first * _FINALISTS
-        values["average"] = max(1.0, float(total or 0) / count)
+        values["average"] = max(1.0, total / count)
         return self._best(shape, values, wanted, limit)
 
     def _words(self, groups: Sequence[tuple[str, ...]], count: int) -> list[_Word]:
         """The terms that occur, with what of their variants does; of a very long query the rarest."""
-        frequencies: dict[str, int] = {}
-        for piece in chunks([each for group in groups for each in group]):
-            frequencies.update((term, n) for term, n in self._scoped.run(count_postings(), terms=piece))
+        frequencies = self._count_postings([each for group in groups for each in group])
         occurring = [spellings for group in groups if (spellings := tuple(filter(frequencies.get, group)))]
         numbers = [self._frequency(spellings, frequencies) for spellings in occurring]
         chosen: list[int] = []
@@ -90,12 +91,37 @@ class WordRanking:
                 chosen.append(at)
         return [_Word(occurring[at], numbers[at], _idf(numbers[at], count)) for at in sorted(chosen)]
 
+    def _measure(self) -> tuple[int, int]:
+        """How many passages there are, and the sum of their lengths."""
+        keys = ("passages", self._scoped.scope_ids), ("length", self._scoped.scope_ids)
+        known = [self._counts.find(key) for key in keys]
+        if known[0] is not None and known[1] is not None:
+            return known[0], known[1]
+        count, total = self._scoped.run(measure_passages()).one()
+        return self._counts.keep(keys[0], int(count)), self._counts.keep(keys[1], int(total or 0))
+
+    def _count_postings(self, terms: Sequence[str]) -> dict[str, int]:
+        """In how many passages each term occurs; terms of none are left out."""
+        scopes = self._scoped.scope_ids
+        found = {term: n for term in terms if (n := self._counts.find((term, scopes)))}
+        for piece in chunks([term for term in terms if term not in found]):
+            for term, number in self._scoped.run(count_postings(), terms=piece):
+                found[term] = int(number)
+                if number >= _SLOW_TO_COUNT:
+                    self._counts.keep((term, scopes), int(number))
+        return found
+
     def _frequency(self, spellings: Sequence[str], frequencies: Mapping[str, int]) -> int:
         """Number of passages with any of the spellings."""
         if len(spellings) == 1:
             return frequencies[spellings[0]]
+        key = (*spellings, self._scoped.scope_ids)
+        known = self._counts.find(key)
+        if known is not None:
+            return known
         terms = {f"term_{at}": each for at, each in enumerate(spellings)}
-        return int(self._scoped.run(count_either(len(spellings)), **terms).scalar_one())
+        number = int(self._scoped.run(count_either(len(spellings)), **terms).scalar_one())
+        return self._counts.keep(key, number) if number >= _SLOW_TO_COUNT else number
 
     def _best(
         self, shape: Shape, values: Mapping[str, Any], wanted: SearchFilter, limit: int
