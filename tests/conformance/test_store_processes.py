@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from memu.storage.database import Database
 pytestmark = pytest.mark.conformance
 
 PROCESSES = 8
+SECONDS = os.environ.get("MEMU_TEST_SECONDS", "3")
 
 
 def _start(program: str, *arguments: str) -> subprocess.Popen[str]:
@@ -31,9 +33,9 @@ def _start(program: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def _run_at_once(program: str, *arguments: str) -> list[str]:
+def _run_at_once(program: str, *arguments: str, processes: int = PROCESSES) -> list[str]:
     """Start processes, let them all go at one moment, and return what each printed."""
-    running = [_start(program, *arguments, str(at)) for at in range(PROCESSES)]
+    running = [_start(program, *arguments, str(at)) for at in range(processes)]
     for each in running:
         assert each.stdout is not None
         assert each.stdout.readline() == "ready\n"
@@ -120,6 +122,80 @@ def test_f16_eight_processes_save_one_page_and_lose_no_block(shared_url: str):
     assert sorted(page.content.split()) == sorted(f"{me}-{at}" for me in range(PROCESSES) for at in range(10))
     assert page.version == PROCESSES * 10
     assert all(each.isdigit() for each in lost)
+
+
+WRITE_ON = """
+import sys, time
+from dataclasses import replace
+from memu.records import EMPTY_SCOPE, Track
+from memu.storage.database import Database
+url, seconds, me = sys.argv[1:]
+with Database.open(url) as db:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    end, at = time.monotonic() + float(seconds), 0
+    while time.monotonic() < end:
+        db.write_now(lambda session: session.within(EMPTY_SCOPE).workspaces.add(name=None, root=f"/{me}/{at}"))
+        saved = False
+        while not saved:
+            (page,) = db.read_now(lambda session: session.within(EMPTY_SCOPE).pages.list())
+            changed = replace(page, content=page.content + f"{me}-{at} ")
+            def fold(session):
+                repository = session.within(EMPTY_SCOPE)
+                repository.queue.add([page.id])
+                return repository.pages.save(changed, page.version)
+            saved = db.write_now(fold)
+        at += 1
+    print(at)
+"""
+
+
+def test_f16_two_processes_write_for_a_while_and_nothing_is_locked_or_lost(shared_url: str, record_property):
+    """No row, no block of a page, no place in the queue."""
+    with Database.open(shared_url) as db:
+        db.write_now(lambda session: session.within(EMPTY_SCOPE).pages.ensure(Track.MEMORY, "Deploys"))
+        counts = [int(each) for each in _run_at_once(WRITE_ON, shared_url, SECONDS, processes=2)]
+        record_property("rounds of each", counts)
+        assert min(counts) > 0
+        expected = {(str(me), str(at)) for me, count in enumerate(counts) for at in range(count)}
+        roots = db.read_now(lambda session: session.within(EMPTY_SCOPE).workspaces.list())
+        assert {tuple(each.root.split("/")[1:]) for each in roots} == expected
+        assert len(roots) == len(expected)
+        (page,) = db.read_now(lambda session: session.within(EMPTY_SCOPE).pages.list())
+        blocks = [tuple(block.split("-")) for block in page.content.split()]
+        assert sorted(blocks) == sorted(expected)
+        assert page.version == len(expected)
+        queued = db.read_now(lambda session: session.within(EMPTY_SCOPE).queue.list())
+        assert [each.file_id for each in queued] == [page.id]
+
+
+SAY = """
+import sys
+from memu.records import EMPTY_SCOPE, Track
+from memu.storage.database import Database
+with Database.open(sys.argv[1]) as db:
+    for line in sys.stdin:
+        db.write_now(lambda session: session.within(EMPTY_SCOPE).pages.ensure(Track.MEMORY, line.strip()))
+        print("said", flush=True)
+"""
+
+
+def test_f23_a_warm_process_sees_at_once_what_another_wrote(shared_url: str):
+    with Database.open(shared_url) as warm:
+        seen = lambda: {  # noqa: E731
+            page.name for page in warm.read_now(lambda session: session.within(EMPTY_SCOPE).pages.list())
+        }
+        assert seen() == set()
+        other = _start(SAY, shared_url)
+        assert other.stdin is not None
+        assert other.stdout is not None
+        names = ["Deploys", "Boats", "Lamps", "Ferries"]
+        for at, name in enumerate(names, 1):
+            other.stdin.write(f"{name}\n")
+            other.stdin.flush()
+            assert other.stdout.readline() == "said\n"
+            assert seen() == set(names[:at])
+        assert other.communicate(timeout=60)[1] == ""
 
 
 HOLD = """

@@ -110,14 +110,6 @@ async def test_many_tasks_write_and_read_at_once(store):
     assert all(await asyncio.gather(*(one(at) for at in range(60))))
 
 
-async def test_f23_a_warm_reader_sees_what_another_connection_committed(tmp_path):
-    url = f"sqlite:///{tmp_path / 'x.sqlite3'}"
-    with Database.open(url) as reader, Database.open(url) as writer:
-        assert reader.read_now(lambda session: session.scopes()) == ()
-        writer.write_now(lambda session: session.within(Scope.of({"user_id": "ann"})))
-        assert reader.read_now(lambda session: session.scopes()) == (Scope.of({"user_id": "ann"}),)
-
-
 async def test_p8_a_check_before_the_commit_can_stop_it(store):
     """The seam for lock tokens: it holds for the tasks started inside, and for no others."""
     lost: list[bool] = []

@@ -50,8 +50,17 @@ def test_a_day_on_a_server(memu, example: Path, tmp_path: Path, db: str) -> None
     assert run_sql(db, "SELECT count(*) FROM lock") == [(0,)]
 
 
-def test_f43_alice_and_bob_have_pages_of_one_name_and_see_their_own(memu, tmp_path: Path, db: str) -> None:
-    told = {"MEMU_DB": db, "MEMU_OUT": str(tmp_path / "out")}
+@pytest.fixture(params=["sqlite", "postgres"])
+def any_db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database without any table."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.sqlite3'}"
+    made: str = request.getfixturevalue("db")
+    return made
+
+
+def test_f43_alice_and_bob_have_pages_of_one_name_and_see_their_own(memu, tmp_path: Path, any_db: str) -> None:
+    told = {"MEMU_DB": any_db, "MEMU_OUT": str(tmp_path / "out")}
     assert memu("db", "upgrade", **told).code == 0
     for user, word in ((ALICE, "herons"), (BOB, "otters")):
         folder = tmp_path / word
