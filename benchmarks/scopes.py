@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import random
 import statistics
 import tempfile
@@ -21,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from machine import describe_machine
 from sqlalchemy import event, text
 
 from memu import MemoryService, Scope
@@ -113,7 +113,7 @@ async def fill(database: Database, scopes: int, entries: int) -> None:
                     index_passage(
                         Passage(
                             id="", ordinal=at, header="", text=each, lines=LineSpan(at + 1, at + 1), language="en",
-                            entry_id=ids[at],
+                            entry_id=ids[at], track=Track.MEMORY, kind=Kind.DOCUMENT,
                         )
                     )
                     for at, each in enumerate(some)
@@ -132,7 +132,7 @@ async def ask(url: str, scopes: int, queries: int) -> list[float]:
             number = choose.randrange(scopes)
             question = f"where is the {choose.choice(NOUNS)} that somebody {choose.choice(VERBS)}"
             began = time.perf_counter()
-            result = await memu.retrieve_workspace(question, user={"user_id": word_of(number)})
+            result = await memu.retrieve_workspace(question, where={"user_id": word_of(number)})
             # The first ones open connections and compile statements.
             if turn >= 20:
                 seconds.append(time.perf_counter() - began)
@@ -155,7 +155,7 @@ async def explain(url: str, number: int) -> list[str]:
                 seen.append((statement, parameters))
 
         event.listen(engine, "before_cursor_execute", note)
-        await memu.retrieve_workspace("where is the lamp", user={"user_id": word_of(number)})
+        await memu.retrieve_workspace("where is the lamp", where={"user_id": word_of(number)})
         event.remove(engine, "before_cursor_execute", note)
         plans: list[str] = []
         with engine.connect() as connection:
@@ -184,7 +184,7 @@ def main() -> None:
                 lambda session: session._connection.scalar(text("SELECT pg_database_size(current_database())"))  # noqa: SLF001
             )
         maintain_store(url)
-        print(f"{given.scopes} scopes of {given.entries} entries, {os.cpu_count()} cores")
+        print(f"{given.scopes} scopes of {given.entries} entries; {describe_machine()}")
         print(f"filled in {took:.0f} s, {int(size) / 1e6:.0f} MB")
         seconds = sorted(asyncio.run(ask(url, given.scopes, given.queries)))
         p50, p95 = statistics.median(seconds) * 1000, seconds[int(len(seconds) * 0.95)] * 1000

