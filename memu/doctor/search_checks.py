@@ -29,12 +29,15 @@ def report_postings(rows: ScopeRows, wrong: Sequence[str], count: int) -> Checke
 
 
 def check_vectors(session: Session, rows: ScopeRows, encoder: Encoder | None) -> Checked:
-    """Vectors of another size or of nothing, of another encoder than the active one, and missing ones."""
+    """Vectors of another size or of nothing, unlike what is packed, of an encoder not in use, and missing ones."""
     inspection, active = rows.repository.inspection, session.encoders.active()
     counts = inspection.vectors_by_encoder()
     fault = "passages have a vector that cannot be compared"
+    packs = inspection.pack_faults()
     findings = [
         *_by_owner(rows, "vectors", inspection.unusable_vectors(), fault),
+        *_by_owner(rows, "vectors", packs.wrong, "passages have a vector that searches do not see as it is"),
+        *_strange(packs.strange),
         *_foreign(counts, session.encoders.list()),
         *_missing(rows, encoder, active),
     ]
@@ -58,6 +61,17 @@ def _by_owner(rows: ScopeRows, check: str, passage_ids: Sequence[str], fault: st
             subject=subject,
             message=f"{count} of its {fault}.",
             remedy=rows.remedies.rebuild(root) if root else RESTORE,
+        )
+
+
+def _strange(count: int) -> Iterator[Finding]:
+    if count:
+        yield Finding(
+            check="vectors",
+            severity=Severity.ERROR,
+            subject="vector_pack",
+            message=f"{count} packed vectors belong to no passage.",
+            remedy=RESTORE,
         )
 
 

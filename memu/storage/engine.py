@@ -34,10 +34,8 @@ __all__ = [
 ]
 
 _BUSY_SECONDS = 60
-# Where a connection keeps what it has counted.
 COUNTS = "memu_counts"
 _WRITING = "memu_writing"
-_MAPPED_BYTES = 1 << 30
 _PRAGMAS = (
     f"busy_timeout = {_BUSY_SECONDS * 1000}",
     "foreign_keys = ON",
@@ -47,8 +45,8 @@ _PRAGMAS = (
     "temp_store = MEMORY",
     # A commit touches pages all over the word index, and the next one often the same: carry them home seldom.
     "wal_autocheckpoint = 8000",
-    # A search reads megabytes of packed vectors: mapped, they are not copied page by page into a small cache.
-    f"mmap_size = {_MAPPED_BYTES}",
+    # Megabytes of packed vectors are read by a search: mapped, they pass through no small cache page by page.
+    f"mmap_size = {1 << 30}",
 )
 # A commit touches pages all over the word index; with the default of 2 MB they would be read again and again.
 _WRITER_CACHE_KIB = 32 * 1024

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, LargeBinary, and_, case, func, or_, select, type_coerce
 
 from memu.records import Passage
+from memu.storage.pack_inspection import PackFaults, find_pack_faults
 from memu.storage.rows import PASSAGE, to_passage
 from memu.storage.scoped import Group, chunks, linked
 from memu.storage.tables import (
@@ -146,6 +147,10 @@ class Inspection(Group):
             .order_by(passage_vector.c.passage_id)
         )
         return tuple(self._connection.execute(statement).scalars())
+
+    def pack_faults(self) -> PackFaults:
+        """Where the packed vectors of an embedded store differ from its rows."""
+        return find_pack_faults(self._scoped)
 
     def vectors_by_encoder(self) -> dict[str, int]:
         """Encoder id → how many vectors of its the scope has."""

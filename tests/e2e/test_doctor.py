@@ -240,6 +240,22 @@ ROWS = {
     "a vector without a scale": Damage(
         f"UPDATE passage_vector SET scale = 0 WHERE passage_id = {OF_SOURCE}", "vectors", "cannot be compared"
     ),
+    "a vector that no search sees": Damage(
+        f"UPDATE passage_vector SET place = NULL WHERE passage_id = {OF_SOURCE}",
+        *("vectors", "do not see as it is"),
+        # What it left in the pack belongs to nothing.
+        mended=False,
+    ),
+    "vectors packed as others": Damage(
+        "UPDATE vector_pack SET vectors = zeroblob(length(vectors))", "vectors", "do not see as it is"
+    ),
+    "vectors packed nowhere": Damage("DELETE FROM vector_pack", "vectors", "do not see as it is"),
+    "a packed vector of nothing": Damage(
+        "UPDATE vector_pack SET norms = CAST(norms || substr(norms, 1, 4) AS BLOB),"
+        " vectors = CAST(vectors || zeroblob(64) AS BLOB)",
+        *("vectors", "belong to no passage"),
+        mended=False,
+    ),
     "F52: a passage without its vector": Damage(
         f"DELETE FROM passage_vector WHERE passage_id = {OF_SOURCE}",
         *("vectors", "1 passages have no vector"),
