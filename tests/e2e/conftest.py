@@ -71,6 +71,15 @@ def memu(tmp_path: Path) -> Memu:
     return Memu(tmp_path)
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def any_memu(request: pytest.FixtureRequest, tmp_path: Path) -> Memu:
+    """``memu`` for the ``example``: its store a file in there, or a database on a server; its tree in there."""
+    if request.param == "sqlite":
+        return Memu(tmp_path)
+    url: str = request.getfixturevalue("postgres_url")
+    return Memu(tmp_path, {"MEMU_DB": url, "MEMU_OUT": str(tmp_path / "lantern" / ".memu")})
+
+
 @pytest.fixture
 def example(tmp_path: Path, copy_example: Callable[[Path], Path]) -> Path:
     """A copy of the example workspace of this test's own."""

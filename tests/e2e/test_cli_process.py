@@ -69,27 +69,27 @@ def test_the_json_report_has_the_documented_form(memu, example) -> None:
     assert all(item["reason"] for item in report["skipped"])
 
 
-def test_p7_a_second_sync_changes_nothing(memu, example) -> None:
-    memu("sync", example)
+def test_p7_a_second_sync_changes_nothing(any_memu, example) -> None:
+    any_memu("sync", example)
     before = files_of(example / ".memu" / "workspace-memory")
-    report = memu("sync", example, "--json").document
+    report = any_memu("sync", example, "--json").document
     assert [report[what] for what in ("added", "modified", "moved", "deleted")] == [[], [], [], []]
     assert report["pages"] == {"created": [], "changed": [], "removed": []}
     assert report["calls"] == 0
     assert files_of(example / ".memu" / "workspace-memory") == before
 
 
-def test_a_deleted_source_leaves_no_word_behind(memu, example) -> None:
+def test_a_deleted_source_leaves_no_word_behind(any_memu, example) -> None:
     """P4, F7: in rows, pages, export and search, after one sync in another process."""
-    memu("sync", example)
-    assert memu("search", "SKIP LOCKED", "--json", folder=example).document["hits"]
+    any_memu("sync", example)
+    assert any_memu("search", "SKIP LOCKED", "--json", folder=example).document["hits"]
     (example / "decisions" / "0001-postgres-job-queue.md").unlink()
-    report = memu("sync", example, "--json").document
+    report = any_memu("sync", example, "--json").document
     assert report["deleted"] == ["decisions/0001-postgres-job-queue.md"]
-    hits = memu("search", "212 unlock codes SKIP LOCKED", "--json", folder=example).document["hits"]
+    hits = any_memu("search", "212 unlock codes SKIP LOCKED", "--json", folder=example).document["hits"]
     assert "LOCKED" not in json.dumps(hits)
     # Rows, not bytes: what a page of the file had room for is a purge's to rewrite.
-    stored = str(dump_rows(example / ".memu" / "memu.sqlite3"))
+    stored = str(dump_rows(any_memu.environment.get("MEMU_DB") or example / ".memu" / "memu.sqlite3"))
     pages = [data for path, (data, _) in files_of(example / ".memu" / "workspace-memory").items()]
     for words in ("SKIP LOCKED", "212 unlock"):
         assert words not in stored
@@ -187,13 +187,13 @@ def test_status_and_workspace_list(memu, synced) -> None:
     assert Path(listed["workspaces"][0]["root"]) == synced.resolve()
 
 
-def test_workspace_remove_asks_and_forgets(memu, example) -> None:
-    memu("sync", example)
-    workspace = memu("workspace", "list", "--json", folder=example).document["workspaces"][0]
-    assert memu("workspace", "remove", workspace["id"], folder=example).code == 2
-    assert memu("workspace", "remove", workspace["id"], "--yes", folder=example).code == 0
-    assert memu("workspace", "list", "--json", folder=example).document["workspaces"] == []
-    assert memu("search", "queue", "--json", folder=example).document["hits"] == []
+def test_workspace_remove_asks_and_forgets(any_memu, example) -> None:
+    any_memu("sync", example)
+    workspace = any_memu("workspace", "list", "--json", folder=example).document["workspaces"][0]
+    assert any_memu("workspace", "remove", workspace["id"], folder=example).code == 2
+    assert any_memu("workspace", "remove", workspace["id"], "--yes", folder=example).code == 0
+    assert any_memu("workspace", "list", "--json", folder=example).document["workspaces"] == []
+    assert any_memu("search", "queue", "--json", folder=example).document["hits"] == []
 
 
 @pytest.mark.parametrize(
@@ -219,13 +219,13 @@ def test_what_cannot_be_meant_is_told_before_anything_is_done(memu, synced, argu
     assert files_of(synced / ".memu" / "workspace-memory") == before
 
 
-def test_f29_a_deleted_index_is_exported_again_byte_for_byte(memu, example) -> None:
-    memu("sync", example)
+def test_f29_a_deleted_index_is_exported_again_byte_for_byte(any_memu, example) -> None:
+    any_memu("sync", example)
     tree = example / ".memu" / "workspace-memory"
     before = {path: data for path, (data, _) in files_of(tree).items()}
     (tree / "MEMORY.md").unlink()
     (tree / "INDEX.md").unlink()
-    report = memu("export", "--json", folder=example).document
+    report = any_memu("export", "--json", folder=example).document
     assert report["schema"] == 1
     assert {"MEMORY.md", "INDEX.md"} <= set(report["written"])
     assert {path: data for path, (data, _) in files_of(tree).items()} == before
@@ -268,26 +268,26 @@ def test_a_missing_root_deletes_nothing_and_exits_4(memu, example) -> None:
     assert memu("search", "queue", "--json", folder=hidden).document["hits"]
 
 
-def test_an_emptied_root_is_refused_without_allow_empty(memu, example) -> None:
+def test_an_emptied_root_is_refused_without_allow_empty(any_memu, example) -> None:
     """P5."""
-    memu("sync", example)
+    any_memu("sync", example)
     for path in example.iterdir():
         if path.name != ".memu":
             subprocess.run(["rm", "-r", path], check=True)
-    assert memu("sync", example).code == 4
-    assert memu("search", "queue", "--json", folder=example).document["hits"]
-    assert memu("sync", example, "--allow-empty").code == 0
-    assert memu("search", "queue", "--json", folder=example).document["hits"] == []
+    assert any_memu("sync", example).code == 4
+    assert any_memu("search", "queue", "--json", folder=example).document["hits"]
+    assert any_memu("sync", example, "--allow-empty").code == 0
+    assert any_memu("search", "queue", "--json", folder=example).document["hits"] == []
 
 
-def test_a_file_that_fails_makes_it_partial(memu, example) -> None:
+def test_a_file_that_fails_makes_it_partial(any_memu, example) -> None:
     """P5: exit 1, the file named with its reason, the others done, status unhealthy."""
     (example / "broken.md").write_bytes(b"# Title\n\n" + b"\x81\x8d\x8f\x90\x9d\xff\xfe\x00\x01" * 50)
-    ended = memu("sync", example, "--json")
+    ended = any_memu("sync", example, "--json")
     told = {item["path"]: item["reason"] for item in [*ended.document["failed"], *ended.document["skipped"]]}
     assert told["broken.md"]
     assert ended.code == (1 if ended.document["failed"] else 0)
-    assert memu("status", folder=example).code == ended.code
+    assert any_memu("status", folder=example).code == ended.code
     assert "AGENTS.md" in ended.document["added"]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.stores import Bench, on_both, on_server_once
 
 from memu import ConfigurationError, Layer, Listing, MemoryService, NotFound, State, Track
 from memu.sync import MemoryService as BlockingService
@@ -46,11 +47,11 @@ async def page_through(
     return seen
 
 
-@pytest.mark.parametrize("verb", LISTS)
-async def test_deletes_while_paging_neither_skip_nor_repeat(verb: str, tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
+@on_server_once("verb", LISTS)
+async def test_deletes_while_paging_neither_skip_nor_repeat(verb: str, bench: Bench) -> None:
+    folder = bench.work
     write_notes(folder)
-    async with MemoryService.open("sqlite://", out=tmp_path / "out", encoder=None) as memu:
+    async with bench.open(encoder=None) as memu:
         await memu.memorize_workspace(folder, user=USER)
         list_them = getattr(memu, verb)
         before = [one.id for one in await list_them(user=USER)]
@@ -71,11 +72,12 @@ async def test_deletes_while_paging_neither_skip_nor_repeat(verb: str, tmp_path:
         assert await list_them() == ()
 
 
-async def test_each_list_says_what_it_is_and_leads_to_the_thing(tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
+@on_both
+async def test_each_list_says_what_it_is_and_leads_to_the_thing(bench: Bench) -> None:
+    folder = bench.work
     write_notes(folder)
     (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    async with MemoryService.open("sqlite://", out=tmp_path / "out", encoder=None) as memu:
+    async with bench.open(encoder=None) as memu:
         await memu.memorize_workspace(folder)
         pages, entries, sources = [await getattr(memu, verb)() for verb in LISTS]
         assert {one.layer for one in pages} == {Layer.FILE}

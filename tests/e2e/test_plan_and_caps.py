@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from support.rows import dump_rows
+from support.stores import Bench, on_both
 
 from memu import MemoryService
 from memu.errors import ProviderError, RootError
@@ -41,17 +41,16 @@ class Failing:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "work"
-    place.mkdir()
+def folder(bench: Bench) -> Path:
+    bench.work.mkdir()
     for name, text in FILES.items():
-        (place / name).write_text(text, encoding="utf-8")
-    return place
+        (bench.work / name).write_text(text, encoding="utf-8")
+    return bench.work
 
 
-async def test_f13_a_plan_lists_what_a_sync_would_do_and_writes_nothing(folder: Path) -> None:
-    store = folder / ".memu" / "memu.sqlite3"
-    async with MemoryService.open(folder=folder, encoder=HashingEncoder()) as memu:
+@on_both
+async def test_f13_a_plan_lists_what_a_sync_would_do_and_writes_nothing(folder: Path, bench: Bench) -> None:
+    async with bench.open(encoder=HashingEncoder()) as memu:
         first = await memu.plan_workspace(folder)
         assert first.added == ("a.md", "b.md", "c.md")
         assert first.encoder_texts >= 3
@@ -61,9 +60,9 @@ async def test_f13_a_plan_lists_what_a_sync_would_do_and_writes_nothing(folder: 
         (folder / "b.md").rename(folder / "ferry.md")
         (folder / "c.md").unlink()
         (folder / "d.md").write_text("# Road\n\nThe road is wide.\n", encoding="utf-8")
-        before = dump_rows(store)
+        before = bench.rows()
         plan = await memu.plan_workspace(folder)
-        assert dump_rows(store) == before
+        assert bench.rows() == before
         assert (plan.added, plan.modified, plan.deleted) == (("d.md",), ("a.md",), ("c.md",))
         assert plan.moved == (("b.md", "ferry.md"),)
         assert plan.pages == ("memory/General",)
@@ -87,9 +86,10 @@ async def test_a_plan_refuses_what_the_sync_would_refuse(folder: Path) -> None:
         assert (await memu.plan_workspace(folder, allow_empty=True)).deleted == tuple(sorted(FILES))
 
 
-async def test_f1_one_failing_file_stops_no_other_and_only_it_is_tried_again(folder: Path) -> None:
+@on_both
+async def test_f1_one_failing_file_stops_no_other_and_only_it_is_tried_again(folder: Path, bench: Bench) -> None:
     extractor = Failing({"b.md"})
-    async with MemoryService.open(folder=folder, encoder=None, extractor=extractor) as memu:
+    async with bench.open(encoder=None, extractor=extractor) as memu:
         report = await memu.memorize_workspace(folder)
         assert [(problem.path, problem.reason) for problem in report.failed] == [
             ("b.md", "The model did not answer for b.md.")
@@ -134,8 +134,11 @@ async def test_what_is_skipped_for_its_content_is_neither_added_nor_modified(fol
     assert (again.added, again.modified) == ((), ("b.md",))
 
 
-async def test_after_a_first_sync_that_was_cut_short_its_files_are_new_and_not_modified(folder: Path) -> None:
-    async with MemoryService.open(folder=folder, encoder=None, models=ScriptedChatModel()) as memu:
+@on_both
+async def test_after_a_first_sync_that_was_cut_short_its_files_are_new_and_not_modified(
+    folder: Path, bench: Bench
+) -> None:
+    async with bench.open(encoder=None, models=ScriptedChatModel()) as memu:
         assert len((await memu.memorize_workspace(folder, max_calls=0)).waiting) == 3
         plan = await memu.plan_workspace(folder)
         assert (plan.added, plan.modified) == (("a.md", "b.md", "c.md"), ())
@@ -146,9 +149,10 @@ async def test_after_a_first_sync_that_was_cut_short_its_files_are_new_and_not_m
     assert (edited.added, edited.modified) == ((), ("a.md",))
 
 
-async def test_a_cap_of_calls_stops_cleanly_and_the_next_sync_goes_on(folder: Path) -> None:
+@on_both
+async def test_a_cap_of_calls_stops_cleanly_and_the_next_sync_goes_on(folder: Path, bench: Bench) -> None:
     model = ScriptedChatModel()
-    async with MemoryService.open(folder=folder, encoder=HashingEncoder(), models=model) as memu:
+    async with bench.open(encoder=HashingEncoder(), models=model) as memu:
         capped = await memu.memorize_workspace(folder, max_calls=2)
         assert (capped.usage.calls, len(model.asked)) == (2, 2)
         assert len(capped.added) == 3
@@ -157,8 +161,11 @@ async def test_a_cap_of_calls_stops_cleanly_and_the_next_sync_goes_on(folder: Pa
         assert (done.waiting, done.vectors_missing, len(model.asked)) == ((), 0, 3)
 
 
-async def test_with_no_call_left_words_answer_and_vectors_are_made_by_the_next_sync(folder: Path) -> None:
-    async with MemoryService.open(folder=folder, encoder=HashingEncoder()) as memu:
+@on_both
+async def test_with_no_call_left_words_answer_and_vectors_are_made_by_the_next_sync(
+    folder: Path, bench: Bench
+) -> None:
+    async with bench.open(encoder=HashingEncoder()) as memu:
         capped = await memu.memorize_workspace(folder, max_calls=0)
         assert (capped.usage.calls, capped.waiting) == (0, ())
         assert capped.vectors_missing > 0
