@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from memu.ingest.sessions.events import EventMark, SessionTurn
 from memu.records import Kind, LineSpan
 
 __all__ = ["Block", "BlockKind", "Document", "Reader", "Row", "Source"]
@@ -63,7 +64,8 @@ class Block:
     parent: text of the bullet or step that it is nested under; of a table's row, its header row.
     language: of a fence, its info string's first word, lower case.
     speaker, role, time: of a chat or meeting turn; role is "user", "assistant", "system", "tool" or "".
-    place: where it stands when there are no lines (page, sheet, cell, timestamp).
+    place: where it stands when there are no lines (page, sheet, cell, timestamp); of a session its turn and event.
+    event: of a session, which event it is a part of.
     level: of a log line: "error", "warning", "info", "debug" or "".
     rows: which of the lines each part of the text is from, in order; empty where that is not known. They go with
         the text: ``retold`` gives another one.
@@ -83,6 +85,7 @@ class Block:
     place: str | None = None
     level: str = ""
     rows: tuple[Row, ...] = ()
+    event: EventMark | None = None
 
     def retold(self, text: str) -> Block:
         """The block with this text; rows that the difference touches become one."""
@@ -126,7 +129,7 @@ class Document:
     title: what a person called it (front matter, first heading, chat name), else the file's stem made readable;
         ``titled`` tells which. tags and category come from front matter only, as written. description is a
         summary that the source itself states, or "". happened_at comes from content or path only, never from
-        the file system. damage counts what had to be passed over ("bad_record": 2).
+        the file system. damage counts what had to be passed over ("bad_record": 2). turns: of a session, in order.
     """
 
     kind: Kind
@@ -139,6 +142,7 @@ class Document:
     happened_at: datetime | None = None
     links: tuple[str, ...] = ()
     damage: tuple[tuple[str, int], ...] = ()
+    turns: tuple[SessionTurn, ...] = ()
 
     def map_text(self, change: Callable[[str], str]) -> Document:
         """The same document with ``change`` applied to every string that came from the source."""

@@ -72,7 +72,14 @@ def facts_of(document: Document, path: str) -> dict[str, JSON]:
         "dated": written is not None,
         "series_title": without_numbers(title_rest) if document.titled else "",
         "series_stem": without_numbers(re.sub(r"[-_]+", " ", stem_rest)),
+        **_session_facts(document),
     }
+
+
+def _session_facts(document: Document) -> dict[str, JSON]:
+    """When a session was last heard of: that tells the newest of several."""
+    ended = max((turn.ended for turn in document.turns if turn.ended is not None), default=None)
+    return {"last_at": ended.isoformat()} if ended is not None else {}
 
 
 def read_facts(stored: Mapping[str, object]) -> Facts:

@@ -242,9 +242,10 @@ def _to_entry(ordinal: int, candidate: Candidate) -> RecallEntry:
 
 def _sample(document: Document) -> str:
     size, pieces = 0, [document.title]
-    for block in document.blocks:
-        pieces.append(block.text)
-        size += len(block.text)
+    # Commands and what they print are in no language.
+    for text in (block.text for block in document.blocks if block.role != "tool"):
+        pieces.append(text)
+        size += len(text)
         if size > _LANGUAGE_SAMPLE:
             break
     return "\n".join(pieces)[:_LANGUAGE_SAMPLE]

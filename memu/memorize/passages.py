@@ -7,13 +7,14 @@ stands in the text of a passage, or in its header where it is a heading above it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.extractors.quotes import locate
 from memu.memorize.sentences import Slice, cut_pieces, measure, split_lines, split_sentences
+from memu.memorize.turn_cards import make_cards
 from memu.records import LineSpan, Passage
 
 __all__ = ["MAX_PASSAGE_CHARS", "MAX_PASSAGE_WORDS", "MIN_PASSAGE_WORDS", "cut_passages"]
@@ -62,7 +63,26 @@ def cut_passages(document: Document, path: str, language: str | None = None) -> 
         language: ISO 639-1 code of the source, or None if unsure.
     """
     groups = _group([piece for block in document.blocks for piece in _cut_block(block, document.title)])
-    return tuple(_to_passage(document, path, language, ordinal, group) for ordinal, group in enumerate(groups))
+    cut = ((_turn_of(group), _to_passage(document, path, language, group)) for group in groups)
+    passages = (
+        _with_cards(cut, make_cards(document, path, language)) if document.turns else (each for _, each in cut)
+    )
+    return tuple(replace(passage, ordinal=ordinal) for ordinal, passage in enumerate(passages))
+
+
+def _turn_of(group: Sequence[_Piece]) -> int:
+    mark = group[0].block.event
+    return mark.turn if mark is not None else 0
+
+
+def _with_cards(cut: Iterable[tuple[int, Passage]], cards: Mapping[int, Passage]) -> Iterator[Passage]:
+    """The passages, those of a session's turn after its card."""
+    before = 0
+    for turn, passage in cut:
+        if turn != before and turn in cards:
+            yield cards[turn]
+        before = turn
+        yield passage
 
 
 def _cut_block(block: Block, title: str) -> list[_Piece]:
@@ -128,9 +148,7 @@ def _words_ahead(pieces: Sequence[_Piece], at: int) -> int:
     return words
 
 
-def _to_passage(
-    document: Document, path: str, language: str | None, ordinal: int, group: Sequence[_Piece]
-) -> Passage:
+def _to_passage(document: Document, path: str, language: str | None, group: Sequence[_Piece]) -> Passage:
     shared = _choose_path(group)
     first = group[0].block
     time = first.time or document.happened_at
@@ -139,7 +157,7 @@ def _to_passage(
     header = (document.title, heading, path, time.date().isoformat() if time else "", speaker)
     return Passage(
         id="",
-        ordinal=ordinal,
+        ordinal=0,
         header="\n".join(" ".join(line.split()) for line in header if line),
         text=_join_text(group, shared),
         heading=heading,

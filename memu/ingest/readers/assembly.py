@@ -13,6 +13,7 @@ from typing import overload
 from memu.ingest.document import Block, Document, Source
 from memu.ingest.readers.dates import find_path_date
 from memu.ingest.readers.runs import LIMIT, shorten, split_long
+from memu.ingest.sessions.events import SessionTurn
 from memu.records import Kind, LineSpan
 
 __all__ = ["HEAD", "TERMINAL", "assemble", "clean", "find_suffix", "make_readable_stem"]
@@ -71,6 +72,7 @@ def assemble(
     happened_at: datetime | None = None,
     links: Iterable[str] = (),
     damage: Mapping[str, int] | None = None,
+    turns: Iterable[SessionTurn] = (),
 ) -> Document:
     """The document. A missing title becomes the file's stem, a missing date the path's."""
     counts = Counter(damage or {})
@@ -88,6 +90,7 @@ def assemble(
         happened_at=happened_at or find_path_date(source.path),
         links=tuple(dict.fromkeys(clean(link) for link in links))[:_LINKS_LIMIT],
         damage=tuple(sorted((name, count) for name, count in counts.items() if count)),
+        turns=tuple(turns),
     )
 
 

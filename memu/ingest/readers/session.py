@@ -1,78 +1,68 @@
-"""Logs of coding agents: records that wrap a role and a content in ``message`` or ``payload``."""
+"""Logs of coding agents: what was asked, said and done, turn by turn."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
-from memu.ingest.document import Document, Source
+from memu.ingest.document import Block, Document, Source
 from memu.ingest.readers.assembly import HEAD, assemble
-from memu.ingest.readers.chat import Turn, is_chat_record, read_role, read_time, read_turn_texts, turn_blocks
-from memu.ingest.readers.json_tree import Json, find_records
+from memu.ingest.sessions.blocks import turn_blocks
+from memu.ingest.sessions.dialects import Dialect, find_dialect
+from memu.ingest.sessions.events import Event, EventKind, SessionTurn
+from memu.ingest.sessions.log_records import Record, read_records
+from memu.ingest.sessions.turns import cut_turns
 from memu.records import Kind
 
 __all__ = ["SessionReader"]
 
-_WRAPPERS = ("message", "payload")
-_MACHINE_TEXT = re.compile(r"\s*<([a-z][\w-]{2,40})>.*</\1>\s*", re.DOTALL)
+_SAMPLE = 40
 
 
 class SessionReader:
-    """What user and agent said to one another; tool calls and their output are left out."""
+    """Claude Code, Codex, Gemini CLI, pi, and records of role and content with tools (``sessions.dialects``)."""
 
     name = "session"
     suffixes: frozenset[str] = frozenset()
 
     def recognises(self, source: Source) -> bool:
         head = source.text[:HEAD]
-        if head.lstrip()[:1] not in ("{", "[") or not any(f'"{key}"' in head for key in _WRAPPERS):
+        if head.lstrip()[:1] not in ("{", "[") or '"' not in head:
             return False
-        return any(_unwrap(record) is not None for record in _list_records(head)[0])
+        return find_dialect(_sample(head)) is not None
 
     def read(self, source: Source) -> Document:
-        records, damage = _list_records(source.text)
-        turns = list(_read_turns(records))
-        summary = next(
-            (record.read_text("summary") for record in records if record.read_text("type") == "summary"), None
-        )
-        times = [turn.time for turn in turns if turn.time]
+        damage: Counter[str] = Counter()
+        dialect = find_dialect(_sample(source.text[:HEAD]))
+        titles: list[str] = []
+        turns: list[SessionTurn] = []
+        blocks: list[Block] = []
+        events = _read_events(dialect, read_records(source.text, damage), titles) if dialect else ()
+        for turn in cut_turns(events):
+            turns.append(turn.facts)
+            blocks += turn_blocks(turn)
+        times = [turn.began for turn in turns if turn.began is not None]
         return assemble(
             source,
             kind=Kind.SESSION,
-            title=summary,
+            title=titles[0] if titles else None,
             # A model wrote the summary; nobody has named the session.
             titled=False,
-            blocks=turn_blocks(source.text, turns),
+            blocks=blocks,
             happened_at=min(times) if times else None,
             damage=damage,
+            turns=turns,
         )
 
 
-def _list_records(text: str) -> tuple[list[Json], dict[str, int]]:
-    records, lines, damage = find_records(text)
-    if lines or not records:
-        return records, damage
-    root = records[0]
-    if root.form == "array":
-        return root.items, damage
-    inner = next((item for item in root.items if item.form == "array" and any(map(_unwrap, item.items))), None)
-    return (inner.items if inner else records), damage
+def _sample(head: str) -> list[Record]:
+    return list(islice(read_records(head, Counter()), _SAMPLE))
 
 
-def _unwrap(record: Json) -> Json | None:
-    if record.form != "object" or record.get("type") is None:
-        return None
-    inner = record.get(*_WRAPPERS)
-    return inner if inner is not None and is_chat_record(inner) else None
-
-
-def _read_turns(records: list[Json]) -> Iterator[Turn]:
+def _read_events(dialect: Dialect, records: Iterable[Record], titles: list[str]) -> Iterator[Event]:
     for record in records:
-        inner = _unwrap(record)
-        if inner is None or read_role(inner) == "tool":
-            continue
-        texts = tuple(read_turn_texts(inner.get("content")))
-        made = record.read_text("isMeta") == "true" or any(_MACHINE_TEXT.fullmatch(text.text) for text in texts)
-        yield Turn(
-            role="system" if made else read_role(inner), texts=texts, time=read_time(record) or read_time(inner)
-        )
+        for event in dialect.read(record):
+            if event.kind is EventKind.TITLE and event.text.strip():
+                titles.append(event.text)
+            yield event

@@ -31,6 +31,8 @@ def caption(document: Document) -> str:
             return _caption_table(document)
         case Kind.LOG:
             return _caption_log(document)
+        case Kind.SESSION if document.turns:
+            return _number(len(document.turns), "turn")
         case Kind.CHAT | Kind.SESSION:
             return _caption_turns(document, "turn")
         case Kind.MEETING:

@@ -63,7 +63,8 @@ def read_lines(document: Document) -> Iterator[Line]:
     turn: tuple[object, ...] = ()
     for index, block in enumerate(document.blocks):
         rows = rows + 1 if block.kind in _ROWS else 0
-        if rows > _MOST_ROWS or (block.kind is BlockKind.TURN and block.role in _MACHINES):
+        said_by_none = block.kind is BlockKind.TURN or block.event is not None
+        if rows > _MOST_ROWS or (said_by_none and block.role in _MACHINES):
             continue
         # A long turn is several blocks.
         same = (block.kind, block.role, block.speaker, block.time)

@@ -1,0 +1,81 @@
+"""Turns as blocks of a document: what was said in full, what was done in brief, each with its lines and place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from memu.ingest.document import Block, BlockKind
+from memu.ingest.readers.runs import split_long
+from memu.ingest.sessions.events import CALLS, Event, EventKind, EventMark, Turn
+from memu.ingest.sessions.noise import keep_tail
+
+__all__ = ["turn_blocks"]
+
+_QUIET = frozenset({EventKind.WRITE, EventKind.PLAN})
+_ROLES = {EventKind.PROMPT: "user", EventKind.ANSWER: "assistant", EventKind.NOTE: "system"}
+
+
+def turn_blocks(turn: Turn) -> Iterator[Block]:
+    """The blocks of a turn: each event's words, and after a call the end of what came of it."""
+    for number, (event, outputs) in enumerate(_pair(turn.events), 1):
+        exits = [output.exit for output in outputs if output.exit is not None]
+        mark = EventMark(
+            turn=turn.facts.number,
+            number=number,
+            kind=event.kind,
+            exit=exits[-1] if exits and event.kind is EventKind.COMMAND else None,
+            failed=any(output.failed for output in outputs),
+            since=event.since,
+        )
+        yield from _event_blocks(event, event.text, mark)
+        for output in outputs:
+            # That a file was written and a plan noted is told by the calls themselves.
+            if event.kind in _QUIET and not output.failed:
+                continue
+            yield from _event_blocks(output, keep_tail(output.text), _mark_output(mark))
+
+
+def _mark_output(mark: EventMark) -> EventMark:
+    return EventMark(turn=mark.turn, number=mark.number, kind=EventKind.OUTPUT, exit=mark.exit, failed=mark.failed)
+
+
+def _pair(events: Sequence[Event]) -> Iterable[tuple[Event, list[Event]]]:
+    """Each event with the outputs that answer it; an output that answers nothing here stands by itself."""
+    paired: list[tuple[Event, list[Event]]] = []
+    calls: dict[str, list[Event]] = {}
+    last: list[Event] | None = None
+    for event in events:
+        if event.kind is EventKind.OUTPUT:
+            answered = calls.get(event.call) if event.call else last
+            if answered is not None:
+                answered.append(event)
+                continue
+        outputs: list[Event] = []
+        paired.append((event, outputs))
+        last = outputs if event.kind in CALLS else None
+        if event.kind in CALLS and event.call:
+            # One call may write several files; what came of it is told once, after the first.
+            calls.setdefault(event.call, outputs)
+    return paired
+
+
+def _event_blocks(event: Event, text: str, mark: EventMark) -> Iterator[Block]:
+    role = _ROLES.get(event.kind, "tool")
+    for part in split_long(text.strip()) if role != "tool" else [text]:
+        if part.strip():
+            yield Block(
+                kind=BlockKind.LOG_LINE if role == "tool" else BlockKind.TURN,
+                text=part,
+                lines=event.lines,
+                role=role,
+                heading=(_label(event, mark),) if role == "tool" and mark.kind is not EventKind.OUTPUT else (),
+                time=event.time,
+                level="error" if mark.failed and mark.kind is EventKind.OUTPUT else "",
+                place=mark.place,
+                event=mark,
+            )
+
+
+def _label(event: Event, mark: EventMark) -> str:
+    ended = "" if mark.exit is None else f", exit {mark.exit}"
+    return f"{event.tool or event.kind}{ended or (', failed' if mark.failed else '')}"

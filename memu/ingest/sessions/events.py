@@ -1,0 +1,113 @@
+"""What happens in an agent's session: events, and the turns that they make up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memu.records import LineSpan
+
+__all__ = ["CALLS", "WORDLESS", "Event", "EventKind", "EventMark", "Outcome", "SessionTurn", "Turn"]
+
+
+class EventKind(StrEnum):
+    """What an event is. The last five hold no words of their own: they end, interrupt, cost or name something."""
+
+    PROMPT = "prompt"
+    ANSWER = "answer"
+    COMMAND = "command"
+    WRITE = "write"
+    TOOL = "tool"
+    PLAN = "plan"
+    OUTPUT = "output"
+    NOTE = "note"
+    END = "end"
+    STOP = "stop"
+    BREAK = "break"
+    COST = "cost"
+    TITLE = "title"
+
+
+CALLS = frozenset({EventKind.COMMAND, EventKind.WRITE, EventKind.TOOL, EventKind.PLAN})
+"""What an agent does; an output answers one of them."""
+
+WORDLESS = frozenset({EventKind.END, EventKind.STOP, EventKind.BREAK, EventKind.COST, EventKind.TITLE})
+"""Events that become no block."""
+
+
+class Outcome(StrEnum):
+    """How a turn ended. One that nothing ended is unfinished, whatever came after it."""
+
+    COMPLETED = "completed"
+    UNFINISHED = "unfinished"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that a record tells.
+
+    text: the record's own words, verbatim once their JSON is undone; lines: where they stand.
+    tool: the tool's name. call: the id that joins a call and its output. source: the record's id, "" without one.
+    exit: a command's exit code; failed: whether the log says that it went wrong. cost: USD.
+    leaf: of a title, the record that it was written after. since: of a note, the first line that it covers.
+    """
+
+    kind: EventKind
+    lines: LineSpan
+    text: str = ""
+    time: datetime | None = None
+    tool: str = ""
+    call: str = ""
+    source: str = ""
+    exit: int | None = None
+    failed: bool = False
+    cost: float = 0.0
+    leaf: str = ""
+    since: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurn:
+    """A turn without its words: from 1 on, how it ended, how long it took, what it cost in USD."""
+
+    number: int
+    lines: LineSpan
+    outcome: Outcome
+    began: datetime | None = None
+    ended: datetime | None = None
+    cost: float = 0.0
+
+    @property
+    def place(self) -> str:
+        """Where the turn stands, as citations and references have it."""
+        return f"turn {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn with its events, those that hold words."""
+
+    facts: SessionTurn
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventMark:
+    """What a block of a session is a part of: the event ``number`` of a turn, both counted from 1.
+
+    exit, failed: of a call, as its output says. since: of a note, the first line of the stretch that it covers.
+    """
+
+    turn: int
+    number: int
+    kind: EventKind
+    exit: int | None = None
+    failed: bool = False
+    since: int = 0
+
+    @property
+    def place(self) -> str:
+        """Where the event stands, as citations and references have it."""
+        return f"turn {self.turn}, event {self.number}"

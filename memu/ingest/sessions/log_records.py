@@ -1,0 +1,115 @@
+"""The records of a session's log: JSON lines, one by one, or the items of one JSON text, each with its lines."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import NamedTuple
+
+from memu.ingest.readers.json_tree import Json, parse_json
+from memu.ingest.readers.runs import LineIndex
+from memu.ingest.sessions.fields import PlacedText
+from memu.records import LineSpan
+
+__all__ = ["LONGEST_LINE", "Record", "are_lines", "read_lines", "read_records"]
+
+LONGEST_LINE = 8 << 20
+"""Characters; a longer line is passed over and counted."""
+
+_SAMPLE = 10
+_HOLDERS = ("loglines", "messages", "history", "trajectory", "conversation", "events", "items")
+
+
+class Record(NamedTuple):
+    """One record and the lines that it stands on."""
+
+    value: Mapping[str, object]
+    lines: LineSpan
+
+
+def are_lines(text: str) -> bool:
+    """Whether a text is JSON lines, by most of its first ten."""
+    if text.lstrip()[:1] != "{":
+        return False
+    sample = list(islice((line for line in text.split("\n", 4 * _SAMPLE) if line.strip()), _SAMPLE))
+    counts: Counter[str] = Counter()
+    whole = sum(_parse_line(line, 1, counts) is not None for line in sample)
+    return 2 * whole > len(sample)
+
+
+def read_records(text: str, damage: Counter[str]) -> Iterator[Record]:
+    """The records of a log, whichever form it has. What cannot be read is counted in ``damage``."""
+    if are_lines(text):
+        yield from read_lines(text.split("\n"), damage)
+        return
+    parsed = parse_json(text)
+    if parsed.damage:
+        damage[parsed.damage] += 1
+    if parsed.root is not None:
+        index = LineIndex(text)
+        roots = parsed.root.items if parsed.root.form == "array" else [parsed.root]
+        for each in roots:
+            value = _place(each, index)
+            if isinstance(value, Mapping):
+                yield from _open(Record(value, index.span(each.start, each.end)), each, index)
+            else:
+                damage["bad_record"] += 1
+
+
+def read_lines(lines: Iterable[str], damage: Counter[str], first: int = 1) -> Iterator[Record]:
+    """The records of JSON lines, the first of which has the number ``first``."""
+    for number, line in enumerate(lines, first):
+        record = _parse_line(line, number, damage)
+        if record is not None:
+            yield from _open(record, None, None)
+
+
+def _parse_line(line: str, number: int, damage: Counter[str]) -> Record | None:
+    if len(line) > LONGEST_LINE:
+        damage["long_line"] += 1
+        return None
+    if not line.strip():
+        return None
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        damage["bad_record"] += 1
+        return None
+    if not isinstance(value, dict):
+        damage["bad_record"] += 1
+        return None
+    return Record(value, LineSpan(number, number))
+
+
+def _open(record: Record, tree: Json | None, index: LineIndex | None) -> Iterator[Record]:
+    """The records that one object holds where it is a whole log, else the object itself."""
+    value = record.value
+    held = next((name for name in _HOLDERS if isinstance(value.get(name), list)), None)
+    if held is None or "role" in value or "message" in value or "payload" in value:
+        yield record
+        return
+    trees = tree.get(held) if tree is not None else None
+    items = value[held]
+    assert isinstance(items, list)
+    for at, item in enumerate(items):
+        if isinstance(item, Mapping):
+            own = trees.items[at] if trees is not None and at < len(trees.items) else None
+            yield Record(item, index.span(own.start, own.end) if own is not None and index else record.lines)
+
+
+def _place(value: Json, index: LineIndex) -> object:
+    """The value as ``json`` would give it, its strings knowing their lines. Depth is bounded by the parser."""
+    if value.form == "string":
+        text = PlacedText(value.text)
+        text.lines = index.span(value.start, value.end)
+        return text
+    if value.form == "array":
+        return [_place(item, index) for item in value.items]
+    if value.form == "object":
+        return {key.text: _place(item, index) for key, item in zip(value.keys, value.items, strict=False)}
+    try:
+        return json.loads(value.text)
+    except ValueError:
+        return None
