@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.stores import Bench, on_server_once
 
 from memu import Finding, Interceptor, MemoryService, Severity, StepEvent
 from memu.errors import ConfigurationError, RootError
@@ -84,11 +85,11 @@ def folder(original: Path) -> Path:
     return original
 
 
-@pytest.mark.parametrize("name", sorted(FOLDERS))
-async def test_f52_a_healthy_store_gives_no_finding_and_every_source_is_found(name: str, tmp_path: Path) -> None:
+@on_server_once("name", sorted(FOLDERS))
+async def test_f52_a_healthy_store_gives_no_finding_and_every_source_is_found(name: str, bench: Bench) -> None:
     """F52: the examination asks for every source by rare words of its own."""
-    folder = Path(shutil.copytree(FOLDERS[name], tmp_path / name))
-    async with open_memu(folder) as memu:
+    folder = Path(shutil.copytree(FOLDERS[name], bench.work))
+    async with bench.open(encoder=HashingEncoder()) as memu:
         report = await memu.memorize_workspace(folder)
         health = await memu.examine(thorough=True)
         [status] = await memu.status()
