@@ -496,6 +496,8 @@ class ForgetReceipt:
         leaves them, whatever they say.
     purged: the store's file was rewritten, no byte is left in it. vacuumed: a server's tables were; their files
         may hold old bytes until these are written over.
+    unpatched: pages that a model was to word anew and did not, with the reason; the next sync asks again.
+    usage: what models and the encoder were asked for.
     """
 
     what: str
@@ -511,6 +513,8 @@ class ForgetReceipt:
     kept_files: tuple[str, ...] = ()
     purged: bool = False
     vacuumed: bool = False
+    unpatched: tuple[FileProblem, ...] = ()
+    usage: Usage = Usage()
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form (``"schema": 1``)."""
@@ -764,6 +768,7 @@ class Hit:
             "ranks": dict(self.ranks),
             "text": self.text,
             "id": self.id,
+            **told,
         }
 
 

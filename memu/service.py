@@ -227,7 +227,7 @@ class MemoryService:
             allow_empty=allow_empty,
             retry_failed=retry_failed,
             synthesize=synthesize,
-            meter=Meter(max_calls=max_calls, max_cost=max_cost),
+            meter=self._meter(max_calls, max_cost),
         )
         return await self._sync(state, wait=wait)
 
@@ -408,11 +408,13 @@ class MemoryService:
         dry_run: bool = False,
         purge: bool = False,
         wait: bool = False,
+        max_calls: int | None = None,
+        max_cost: float | None = None,
     ) -> ForgetReceipt:
         """Forget a workspace, by its name or root, with all that only it said; the folder itself is not touched.
 
         Args:
-            dry_run, purge, wait: as for ``forget``.
+            dry_run, purge, wait, max_calls, max_cost: as for ``forget``.
 
         Raises:
             NotFound: the scope has no such workspace. BusyError: a sync of it runs.
@@ -421,7 +423,9 @@ class MemoryService:
 
         scope = self._scope(user)
         workspace = await self._find_workspace(scope, reference)
-        receipt = await forget_workspace(self._forgetter(), scope, workspace, dry_run=dry_run, wait=wait)
+        self._require_prices(max_cost)
+        forgetter = self._forgetter(self._meter(max_calls, max_cost))
+        receipt = await forget_workspace(forgetter, scope, workspace, dry_run=dry_run, wait=wait)
         return await self._purged(receipt, purge=purge)
 
     async def reindex(
@@ -445,7 +449,7 @@ class MemoryService:
         if self._encoder is None:
             raise ConfigurationError("There is no encoder to encode with; name one (--encoder, MEMU_ENCODER).")
         self._require_prices(max_cost)
-        meter = Meter(max_calls=max_calls, max_cost=max_cost)
+        meter = self._meter(max_calls, max_cost)
         return await Reembedding(self._database, self._encoder).run(meter, wait=wait, allow=self._keep_local)
 
     async def import_memu(
@@ -479,6 +483,8 @@ class MemoryService:
         dry_run: bool = False,
         purge: bool = False,
         wait: bool = False,
+        max_calls: int | None = None,
+        max_cost: float | None = None,
         user: Mapping[str, Any] | None = None,
     ) -> ForgetReceipt:
         """Forget an entry, a page's statements or a source by ``reference``, or what ``match`` finds; for good.
@@ -490,6 +496,7 @@ class MemoryService:
             undo: the path of a forgotten file that is to be read again by the next sync.
             dry_run: only say what would go. purge: then rewrite the store's file whole, or vacuum a server's.
             wait: wait for a sync that runs instead of raising BusyError.
+            max_calls, max_cost: as for a sync. What they leave is cut as it was stored; the next sync goes on.
 
         Raises:
             ConfigurationError: not exactly one thing is named (with ``purge`` none may be).
@@ -505,7 +512,9 @@ class MemoryService:
             receipt = await self._forgetter().undo(scope, undo, wait=wait)
         elif named:
             request = Request(reference=reference, match=match, everything=everything)
-            receipt = await self._forgetter().forget(scope, request, dry_run=dry_run, wait=wait)
+            self._require_prices(max_cost)
+            forgetter = self._forgetter(self._meter(max_calls, max_cost))
+            receipt = await forgetter.forget(scope, request, dry_run=dry_run, wait=wait)
         return await self._purged(receipt, purge=purge)
 
     def workflow(self, name: str) -> Workflow[Any]:
@@ -543,6 +552,7 @@ class MemoryService:
             withdraw=self._withdraw,
             concurrency=self._settings.concurrency,
             asks=self._models is not None,
+            meter=meter or self._meter(None, None),
         )
 
     def _importer(self) -> Importer:

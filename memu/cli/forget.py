@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
 from memu.cli.options import Common, common_options
 from memu.cli.output import Line, print_lines, write_json
+from memu.cli.report import describe_usage
 from memu.records import ForgetReceipt
 
 __all__ = ["describe_receipt", "forget"]
@@ -27,6 +29,18 @@ _SHOWN_AT_MOST = 12
     "--purge", is_flag=True, help="Then rewrite the store's file, so that no byte is left (vacuum a server)."
 )
 @click.option("--wait", is_flag=True, help="Wait for a sync that runs.")
+@click.option(
+    "--max-calls",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Ask models and encoders at most N times; the next sync goes on.",
+)
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0),
+    metavar="USD",
+    help="Spend at most so much on models whose prices are set; the next sync goes on.",
+)
 @click.option("--yes", is_flag=True, help="With --all: do not ask.")
 @common_options
 def forget(
@@ -36,9 +50,9 @@ def forget(
     undo: str | None,
     dry_run: bool,
     purge: bool,
-    wait: bool,
     yes: bool,
     common: Common,
+    **bounds: Any,
 ) -> int:
     """Forget what REFERENCE names, and never take it up again.
 
@@ -63,8 +77,8 @@ def forget(
                 undo=undo,
                 dry_run=dry_run,
                 purge=purge,
-                wait=wait,
                 user=common.user,
+                **bounds,
             )
 
     receipt = asyncio.run(run())
@@ -72,7 +86,7 @@ def forget(
         write_json(receipt.to_dict())
     else:
         print_lines(describe_receipt(receipt))
-    return 1 if receipt.unread else 0
+    return 1 if receipt.unread or receipt.unpatched else 0
 
 
 def describe_receipt(receipt: ForgetReceipt) -> Iterator[Line]:
@@ -93,7 +107,11 @@ def describe_receipt(receipt: ForgetReceipt) -> Iterator[Line]:
     yield from _names("page changed: ", (*pages.created, *pages.changed), "cyan")
     for problem in receipt.unread:
         yield f"  cut as it was stored, not read anew: {problem.path} ({problem.reason})", "yellow"
+    for problem in receipt.unpatched:
+        yield f"  to be worded anew by the next sync: {problem.path} ({problem.reason})", "yellow"
     yield from _names("your own file, left as it is: ", receipt.kept_files, "yellow")
+    if receipt.usage.calls or receipt.usage.unanswered:
+        yield f"  {describe_usage(receipt.usage)}", ""
     yield from _describe_purge(receipt)
 
 

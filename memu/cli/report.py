@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from memu.cli.output import Line
-from memu.records import FileProblem, SyncPlan, SyncReport
+from memu.records import FileProblem, SyncPlan, SyncReport, Usage
 
-__all__ = ["SHOWN_AT_MOST", "describe_plan", "describe_sync", "grouped_problems"]
+__all__ = ["SHOWN_AT_MOST", "describe_plan", "describe_sync", "describe_usage", "grouped_problems"]
 
 SHOWN_AT_MOST = 12
 """Names shown of one sort; ``--json`` has all."""
@@ -85,13 +85,17 @@ def _sources(report: SyncReport) -> str:
         "deleted": len(report.deleted),
     }
     told = [f"{count} {what}" for what, count in counts.items() if count]
-    return ", ".join([*told, f"{report.unchanged} unchanged"]) + _cost(report)
+    return ", ".join([*told, f"{report.unchanged} unchanged"]) + _cost(report.usage)
 
 
-def _cost(report: SyncReport) -> str:
-    tokens = report.usage.prompt_tokens + report.usage.completion_tokens
-    spent = f", {report.usage.cost:.4f} USD" if report.usage.cost else ""
-    return f" ({report.usage.calls} model calls, {tokens} tokens{spent})" if tokens else ""
+def describe_usage(usage: Usage) -> str:
+    """The calls of models and what they came to."""
+    spent = f", {usage.cost:.4f} USD" if usage.cost else ""
+    return f"{usage.calls} model calls, {usage.prompt_tokens + usage.completion_tokens} tokens{spent}"
+
+
+def _cost(usage: Usage) -> str:
+    return f" ({describe_usage(usage)})" if usage.prompt_tokens + usage.completion_tokens else ""
 
 
 def _pages(report: SyncReport) -> Iterator[Line]:

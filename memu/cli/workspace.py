@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -49,9 +50,21 @@ def list_workspaces(common: Common) -> int:
     "--purge", is_flag=True, help="Then rewrite the store's file, so that no byte is left (vacuum a server)."
 )
 @click.option("--wait", is_flag=True, help="Wait for a sync that runs.")
+@click.option(
+    "--max-calls",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Ask models and encoders at most N times; the next sync goes on.",
+)
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0),
+    metavar="USD",
+    help="Spend at most so much on models whose prices are set; the next sync goes on.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common_options
-def remove_workspace(reference: str, dry_run: bool, purge: bool, wait: bool, yes: bool, common: Common) -> int:
+def remove_workspace(reference: str, dry_run: bool, yes: bool, common: Common, **how: Any) -> int:
     """Forget a synced folder and all that came from it. REFERENCE is its id, name or root.
 
     The folder itself is left as it is.
@@ -64,16 +77,14 @@ def remove_workspace(reference: str, dry_run: bool, purge: bool, wait: bool, yes
 
     async def remove() -> ForgetReceipt:
         async with common.open_service() as memu:
-            return await memu.remove_workspace(
-                reference, user=common.user, dry_run=dry_run, purge=purge, wait=wait
-            )
+            return await memu.remove_workspace(reference, user=common.user, dry_run=dry_run, **how)
 
     receipt = asyncio.run(remove())
     if common.as_json:
         write_json(receipt.to_dict())
     else:
         print_lines(describe_receipt(receipt))
-    return 0
+    return 1 if receipt.unpatched else 0
 
 
 async def _require(reference: str, common: Common) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from memu.errors import ProviderError, ReplyError
@@ -22,12 +23,18 @@ class Ask(Protocol):
     """Asks one model on behalf of one source or page."""
 
     async def __call__(
-        self, messages: Sequence[ChatMessage], *, template: str, schema: Mapping[str, Any] | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        template: str,
+        schema: Mapping[str, Any] | None = None,
+        known_by: Sequence[ChatMessage] | None = None,
     ) -> str:
-        """The text of the model's reply; one that arrived in an earlier, killed run is not asked for again.
+        """The text of the model's reply; one that arrived earlier and is not used up is not asked for again.
 
         Args:
             template: name and version of the prompt ("extract/1"): a reply to another version does not count.
+            known_by: what the reply is remembered by, where that is less than the messages.
 
         Raises:
             ReplyError: the reply is cut off, empty or a refusal.
@@ -35,7 +42,7 @@ class Ask(Protocol):
         """
 
     async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
-        """Forget the reply to these messages: it is of no use, and is to be asked for anew another time."""
+        """Forget the reply known by these messages: it is of no use, and is to be asked for anew another time."""
 
 
 class Asker:
@@ -71,22 +78,28 @@ class Asker:
         return self._model.name
 
     async def __call__(
-        self, messages: Sequence[ChatMessage], *, template: str, schema: Mapping[str, Any] | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        template: str,
+        schema: Mapping[str, Any] | None = None,
+        known_by: Sequence[ChatMessage] | None = None,
     ) -> str:
         """See :class:`Ask`."""
-        key = hash_prompt(template, self._model.name, messages)
+        key = hash_prompt(template, self._model.name, messages if known_by is None else known_by)
         self.prompts.append(key)
         kept = await self._database.read(lambda session: session.within(self._scope).replies.get(key))
         if kept is not None:
             return kept
-        text = await ask_once(self._model, self._meter, self._step, messages, schema)
-
-        def keep(session: Session) -> None:
-            repository = session.within(self._scope)
-            repository.replies.keep(key, text, resource_id=self._resource_id, file_id=self._file_id)
-
-        await self._database.write(keep)
+        # The next turn begins when this reply is stored: no more of them than calls at once are lost by a kill.
+        async with self._meter.turn():
+            text = await ask_once(self._model, self._meter, self._step, messages, schema)
+            await self._database.write(partial(self._keep, key, text))
         return text
+
+    def _keep(self, key: str, text: str, session: Session) -> None:
+        repository = session.within(self._scope)
+        repository.replies.keep(key, text, resource_id=self._resource_id, file_id=self._file_id)
 
     async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
         """See :class:`Ask`."""

@@ -15,6 +15,7 @@ from memu.storage.database import Database
 from memu.storage.session import Session
 
 if TYPE_CHECKING:
+    from memu.memorize.asking import Asker
     from memu.providers.models import ChatModels
 
 __all__ = ["Extract", "still_holds"]
@@ -34,6 +35,7 @@ class Extract:
             return state
         untrusted = state.untrusted or is_anybodys(document.kind, state.file.path)
         resource, entries = await self._recall(state) if self.models else (None, ())
+        ask: Asker | None = None
         if self.models is None or resource is None:
             context = ExtractContext(names=state.offered, untrusted=untrusted)
         elif still_holds(resource, state, untrusted=untrusted):
@@ -46,9 +48,9 @@ class Extract:
                 candidates=tuple(map(_to_candidate, entries)),
             )
         else:
-            from memu.memorize.asking import Asker
+            from memu.memorize import asking
 
-            ask = Asker(
+            ask = asking.Asker(
                 self.database, state.scope, self.models.extract, state.meter, "extract", resource_id=resource.id
             )
             context = ExtractContext(names=state.offered, untrusted=untrusted, ask=ask)
@@ -61,6 +63,7 @@ class Extract:
             lost=found.lost,
             chunks=found.chunks,
             extractor=self.extractor.name if self.models else "",
+            prompts=tuple(ask.prompts) if ask else (),
             read_by=self.models.extract.name if self.models and found.chunks and not found.lost else "",
         )
 

@@ -127,9 +127,9 @@ class Commit:
             known = repository.resources.by_path(state.workspace_id, state.file.path) if state.lost else None
             tried = replace(wanted, attempts=known.attempts + 1 if known else 1) if state.lost else wanted
             stored = store_source(repository, tried, entries, passages, entry_passages)
-            if not state.lost:
-                # What the model answered is used up; of a file that it left in part, the rest is asked for later.
-                repository.replies.drop_for_resource(stored.id)
+            # What the model answered is used up; of a file that it left in part, the rest is asked for later, and
+            # only what it answered to the file as it is now may be kept so long.
+            repository.replies.drop_for_resource(stored.id, but=state.prompts if state.lost else ())
 
         await self.database.write(work)
         outcome = Outcome(

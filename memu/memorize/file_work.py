@@ -21,25 +21,20 @@ from memu.memorize.file_survey import nanoseconds, work_of
 from memu.memorize.settlement import new_resource
 from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, Outcome, SyncState
 from memu.providers.meter import Meter
-from memu.records import (
-    ExportReport,
-    FileProblem,
-    PageChanges,
-    Scope,
-    State,
-    Workspace,
-)
+from memu.records import ExportReport, FileProblem, PageChanges, Scope, State, Workspace
 from memu.storage.database import Database
 from memu.storage.queue import QueuedPage
 from memu.storage.session import Session
 
-__all__ = ["AssignPages", "Carry", "EmbedScope", "ExportTree", "FoldPages", "MemorizeFiles"]
+__all__ = ["AssignPages", "Carry", "EmbedScope", "ExportTree", "FoldPages", "MemorizeFiles", "find_unpatched"]
 
 S = TypeVar("S")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _FOLD_TRIES = 5
+# While so many calls are waited for, as many files or pages again are read, checked or stored.
+_AHEAD = 2
 
 
 class Carry(Protocol):
@@ -64,7 +59,7 @@ class MemorizeFiles:
         async def one(file: FoundFile) -> Outcome:
             return await self._memorize(state, file, untrusted=untrusted.covers(file.path))
 
-        return replace(state, outcomes=await _each(work_of(state.diff), self.concurrency, one))
+        return replace(state, outcomes=await _each(work_of(state.diff), _AHEAD * self.concurrency, one))
 
     async def _memorize(self, state: SyncState, file: FoundFile, *, untrusted: bool) -> Outcome:
         workspace, began = state.workspace, state.began
@@ -156,10 +151,8 @@ class FoldPages:
 
     async def __call__(self, state: SyncState) -> SyncState:
         folded = await self.fold(state.scope, state.meter, insist=state.retry_failed)
-        unpatched = tuple(
-            FileProblem(path=_name_of(page), reason=page.failed) for page in folded if page.failed is not None
-        )
-        return replace(state, pages=_gather_changes(folded), unpatched=(*state.unpatched, *unpatched))
+        unpatched = (*state.unpatched, *find_unpatched(folded))
+        return replace(state, pages=_gather_changes(folded), unpatched=unpatched)
 
     async def fold(self, scope: Scope, meter: Meter, *, insist: bool = False) -> tuple[FoldState, ...]:
         """Fold everything that is queued in a scope; how each page ended.
@@ -167,7 +160,7 @@ class FoldPages:
         ``insist``: ask models again now that failed.
         """
         queued = await self.database.read(lambda session: session.within(scope).queue.list())
-        return await _each(queued, self.concurrency, partial(self._fold, scope, meter, insist))
+        return await _each(queued, _AHEAD * self.concurrency, partial(self._fold, scope, meter, insist))
 
     async def _fold(self, scope: Scope, meter: Meter, insist: bool, queued: QueuedPage) -> FoldState:
         state = FoldState(scope=scope, file_id=queued.file_id, ticket=queued.ticket, meter=meter, insist=insist)
@@ -186,7 +179,8 @@ class EmbedScope:
     carry: Carry
 
     async def __call__(self, state: SyncState) -> SyncState:
-        done = await self.carry("embed", EmbedState(scope=state.scope, meter=state.meter))
+        embedding = EmbedState(scope=state.scope, meter=state.meter, degraded=state.degraded)
+        done = await self.carry("embed", embedding)
         return replace(state, vectors_missing=done.missing, degraded=done.degraded)
 
 
@@ -198,6 +192,12 @@ class ExportTree:
 
     async def __call__(self, state: SyncState) -> SyncState:
         return replace(state, export=await self.export(state.scope, state.folder))
+
+
+def find_unpatched(folded: Sequence[FoldState]) -> tuple[FileProblem, ...]:
+    """The pages that were to be worded by a model and are not, each with the reason."""
+    left = ((_name_of(page), page.failed) for page in folded)
+    return tuple(FileProblem(path=name, reason=failed) for name, failed in left if failed is not None)
 
 
 def _reason_of(error: Exception) -> str:

@@ -40,7 +40,7 @@ class EmbedPassages:
     beside: bool = False
 
     async def __call__(self, state: EmbedState) -> EmbedState:
-        if self.encoder is None:
+        if self.encoder is None or state.degraded is not None:
             return state
         encoder, after = self.encoder, None
         encoder_id = await self._find(encoder)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memu.memorize.embed_beside import FoldBeside
 from memu.memorize.extract_step import Extract
 from memu.memorize.extractors.protocol import Extractor
 from memu.memorize.file_steps import Commit, Parse, Read, redact_text
@@ -111,6 +112,7 @@ def _survey_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
 
 def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
     database, carry, concurrency = parts.database, parts.carry, parts.concurrency
+    fold = FoldPages(database, carry, concurrency)
     return (
         Step(
             "memorize",
@@ -121,9 +123,9 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
         Step("assign", AssignPages(database, carry), ["scope", "workspace", "meter"], ["unpatched"]),
         Step(
             "fold",
-            FoldPages(database, carry, concurrency),
+            fold if parts.models is None or parts.encoder is None else FoldBeside(fold, carry),
             ["scope", "meter", "retry_failed", "unpatched"],
-            ["pages", "unpatched"],
+            ["pages", "unpatched", "degraded"],
         ),
         Step(
             "overview",
@@ -134,7 +136,7 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
         Step(
             "embed",
             EmbedScope(carry),
-            ["scope", "meter"],
+            ["scope", "meter", "degraded"],
             ["vectors_missing", "degraded"],
         ),
         Step("export", ExportTree(parts.export), ["scope", "folder"], ["export"]),
@@ -186,14 +188,14 @@ def _keep_steps(parts: Collaborators) -> tuple[Step[MemorizeState], ...]:
                 *("scope", "workspace_id", "file", "content_hash", "document", "untrusted", "offered"),
                 *("meter", "forgotten"),
             ],
-            ["untrusted", "candidates", "dropped", "lost", "chunks", "read_by", "extractor"],
+            ["untrusted", "candidates", "dropped", "lost", "chunks", "read_by", "extractor", "prompts"],
         ),
         Step(
             "commit",
             Commit(parts.database),
             [
                 *("scope", "workspace_id", "file", "content_hash", "document", "candidates", "passages"),
-                *("forgotten", "untrusted", "dropped", "lost", "chunks", "read_by", "extractor"),
+                *("forgotten", "untrusted", "dropped", "lost", "chunks", "read_by", "extractor", "prompts"),
             ],
             ["outcome"],
         ),
@@ -265,9 +267,14 @@ def _embed(parts: Collaborators) -> Workflow[EmbedState]:
     return Workflow(
         "embed",
         EmbedState,
-        ["scope", "meter"],
+        ["scope", "meter", "degraded"],
         [
-            Step("encode", EmbedPassages(parts.database, parts.encoder), ["scope", "meter"], ["degraded"]),
+            Step(
+                "encode",
+                EmbedPassages(parts.database, parts.encoder),
+                ["scope", "meter", "degraded"],
+                ["degraded"],
+            ),
             Step("count", CountMissing(parts.database, parts.encoder), ["scope"], ["missing"]),
         ],
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
 from memu.errors import CapReached, ConfigurationError
 from memu.records import Usage
@@ -23,9 +25,10 @@ class Meter:
 
     Args:
         max_calls: answered calls. max_cost: USD; it only sees calls whose model has a price. None: no cap.
+        at_once: turns that are given at once, in one event loop.
     """
 
-    def __init__(self, *, max_calls: int | None = None, max_cost: float | None = None) -> None:
+    def __init__(self, *, max_calls: int | None = None, max_cost: float | None = None, at_once: int = 8) -> None:
         self._max_calls = max_calls
         if max_cost is not None and not max_cost >= 0:
             raise ConfigurationError(f"A cap of {max_cost} USD is none; give an amount, as in --max-cost 0.50.")
@@ -37,6 +40,13 @@ class Meter:
         self._held: list[float] = []
         self._stopped: str | None = None
         self._outages: dict[str, str] = {}
+        self._turns = asyncio.Semaphore(at_once)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait until fewer calls than allowed are under way, and be one of them until the block ends."""
+        async with self._turns:
+            yield
 
     @property
     def usage(self) -> Usage:
@@ -49,6 +59,11 @@ class Meter:
         """What was settled, by step; a copy."""
         with self._lock:
             return dict(self._by_step)
+
+    @property
+    def capped(self) -> bool:
+        """Whether calls or money have a cap."""
+        return self._max_calls is not None or self._max_cost is not None
 
     @property
     def stopped(self) -> str | None:

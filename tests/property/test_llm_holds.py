@@ -74,7 +74,12 @@ class Answers:
         self.replies, self.asked = replies, 0
 
     async def __call__(
-        self, messages: Sequence[ChatMessage], *, template: str, schema: Mapping[str, Any] | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        template: str,
+        schema: Mapping[str, Any] | None = None,
+        known_by: Sequence[ChatMessage] | None = None,
     ) -> str:
         reply = self.replies[self.asked % len(self.replies)]
         self.asked += 1

@@ -158,6 +158,7 @@ def test_what_holds_is_carried_out(operation: Operation, content: str) -> None:
         (op("same_as", entry="e9", block="b1"), "no such entry"),
         (op("description", text="What Zeus says.", cites=["b1"]), '"Zeus"'),
         (op("description", text="x" * 300, cites=["b1"]), "one line"),
+        (op("description", text="What to cook on frosty mornings.", cites=["b1"]), "stand in nothing"),
     ],
 )  # fmt: skip
 def test_what_does_not_hold_changes_nothing(operation: Operation, reason: str) -> None:
@@ -238,7 +239,12 @@ class Model:
         self.asked: list[Sequence[ChatMessage]] = []
 
     async def __call__(
-        self, messages: Sequence[ChatMessage], *, template: str, schema: Mapping[str, Any] | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        template: str,
+        schema: Mapping[str, Any] | None = None,
+        known_by: Sequence[ChatMessage] | None = None,
     ) -> str:
         assert template == "fold/1"
         assert schema == SCHEMA

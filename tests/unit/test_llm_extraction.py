@@ -43,7 +43,12 @@ class Asked:
     rejected: list[str] = field(default_factory=list)
 
     async def __call__(
-        self, messages: Sequence[ChatMessage], *, template: str, schema: Mapping[str, Any] | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        template: str,
+        schema: Mapping[str, Any] | None = None,
+        known_by: Sequence[ChatMessage] | None = None,
     ) -> str:
         self.prompts.append(messages[-1].content)
         answer = self.answers[min(len(self.prompts), len(self.answers)) - 1]
@@ -220,7 +225,12 @@ class TooLong(Asked):
         self.limit, self.answered = limit, 0
 
     async def __call__(
-        self, messages: Sequence[ChatMessage], *, template: str, schema: Mapping[str, Any] | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        template: str,
+        schema: Mapping[str, Any] | None = None,
+        known_by: Sequence[ChatMessage] | None = None,
     ) -> str:
         if len(messages[-1].content) > self.limit:
             raise ContextExceeded("maximum context length", 400)

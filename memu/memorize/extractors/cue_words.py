@@ -32,11 +32,13 @@ class Phrases:
     """One list of phrases, ready to be looked for; ``words`` are the phrases themselves, in lower case.
 
     Phrases of alphabets are compared word by word, found by their first one, so that a text costs one look-up
-    a word however long the list is; Chinese ones are looked for in the characters.
+    a word however long the list is; Chinese ones are looked for in the characters. ``_telling`` holds the longest
+    word of each.
     """
 
     words: frozenset[str]
     _by_first: Mapping[str, tuple[_Phrase, ...]]
+    _telling: frozenset[str]
     _wide: re.Pattern[str] | None
     _wide_opening: re.Pattern[str] | None
 
@@ -45,7 +47,8 @@ class Phrases:
         if self._wide is not None and _CJK.search(text) and self._wide.search(text):
             return True
         tokens = _tokenise(text)
-        if self._by_first.keys().isdisjoint(tokens):
+        # Most texts hold the "the" that some phrase begins with; few hold a word that tells.
+        if self._telling.isdisjoint(tokens):
             return False
         return any(self._match(tokens, at) for at, token in enumerate(tokens) if token in self._by_first)
 
@@ -116,13 +119,16 @@ def _compile(phrases: Iterable[str]) -> Phrases:
         if _CJK.search(phrase)
     )
     by_first: dict[str, list[_Phrase]] = {}
+    telling: set[str] = set()
     for phrase in sorted(words):
         parts = tuple(filter(None, (_tokenise(part) for part in phrase.split("…"))))
         if parts and not _CJK.search(phrase):
             by_first.setdefault(parts[0][0], []).append(parts)
+            telling.add(max((word for part in parts for word in part), key=len))
     return Phrases(
         words=words,
         _by_first={first: tuple(found) for first, found in by_first.items()},
+        _telling=frozenset(telling),
         _wide=re.compile(wide, re.IGNORECASE) if wide else None,
         _wide_opening=re.compile(rf"[\W_]*(?:{wide})", re.IGNORECASE) if wide else None,
     )

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.extractors.cue_words import load_phrases, load_source_words
+from memu.memorize.extractors.opaque import is_opaque
 from memu.memorize.sentences import count_words
 from memu.records import Kind
 
@@ -44,7 +45,7 @@ _DIRECTIVE = re.compile(r"^(?:\.\. |:[\w-]+:|\{[%{#]|@[\w./~-]+$|---+$|\+\+\+$)"
 def is_noise(text: str) -> bool:
     """Whether ``text`` (a line, sentence or bullet) is markup, metadata or links and states nothing."""
     line = text.strip()
-    if not line or not _LETTER.search(line):
+    if not line or not _LETTER.search(line) or is_opaque(line):
         return True
     if _DEFINITION.match(line) or _TABLE_ROW.match(line) or _DIRECTIVE.match(line):
         return True

@@ -16,6 +16,7 @@ from memu.memorize.candidate import BlockForm, Candidate
 from memu.memorize.extractors.cue_words import load_phrases, load_source_words
 from memu.memorize.extractors.imperatives import count_commands, is_imperative
 from memu.memorize.extractors.noise import has_words, is_noise
+from memu.memorize.extractors.opaque import is_opaque
 from memu.memorize.extractors.quotes import bound, cut_fence, form_of, quote_pieces, shape_like
 from memu.memorize.extractors.sections import Section, clean_heading, is_decision
 from memu.records import MemoryType, Track
@@ -123,6 +124,9 @@ def _find_cut_fences(section: Section) -> frozenset[int]:
 
 def _quote_block(block: Block, like: Candidate, dropped: Counter[str]) -> list[Candidate]:
     like = shape_like(block, like)
+    if is_opaque(block.text):
+        dropped["noise"] += 1
+        return []
     if like.block is BlockForm.FENCE:
         pieces = cut_fence(block.text)
         if pieces is None or len(pieces) > _MAX_FENCE_PIECES:

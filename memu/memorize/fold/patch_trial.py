@@ -25,7 +25,7 @@ from memu.memorize.fold.patch_numbers import Numbers, number_page
 from memu.memorize.fold.patch_places import Places
 from memu.memorize.fold.patch_reading import Reading, read_draft
 from memu.memorize.fold.patch_sheet import Block
-from memu.memorize.fold.patch_words import evidence_of, plain_text, terms_of
+from memu.memorize.fold.patch_words import evidence_of, find_strange_words, plain_text, terms_of
 
 __all__ = ["PROMPT_TOKENS", "Verdict", "apply", "try_operations"]
 
@@ -190,6 +190,8 @@ class _Trial:
         if not text or len(text) > _DESCRIPTION_CHARS or "[^" in text:
             raise Refused(f"a description is one line of at most {_DESCRIPTION_CHARS} characters without marks")
         check_words(text, cited, name=self.reading.draft.name, told=self.told)
+        if strange := find_strange_words(text, (*map(evidence_of, cited), self.reading.draft.name)):
+            raise Refused(f"{', '.join(strange)} stand in nothing that it cites")
         self.description = text, tuple(dict.fromkeys(entry.id for entry in cited))
 
     def _read(self, text: str, cited: Sequence[PageEntry], new: Sequence[PageEntry]) -> Block:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 
@@ -17,6 +18,7 @@ from memu.tokens import index_terms, text_key
 
 __all__ = [
     "evidence_of",
+    "find_strange_words",
     "general_headings",
     "heading_words",
     "own_block",
@@ -29,6 +31,7 @@ __all__ = [
 _LABELLED = re.compile(r"\*\*(?P<label>.+?)\*\* — (?P<rest>.*)", re.DOTALL)
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LANGUAGES = ("en", "de", "es", "zh")
+_WORDING = 3
 
 
 def own_block(entry: PageEntry, *, label: str | None = None) -> Block:
@@ -101,6 +104,14 @@ def general_headings() -> str:
 def heading_words(text: str) -> frozenset[str]:
     """What of a heading somebody must have said: its stems, and each character of an unspaced script."""
     return terms_of(text) | frozenset(_UNSPACED.findall(text))
+
+
+def find_strange_words(text: str, sources: Sequence[str]) -> tuple[str, ...]:
+    """The stems of a text that no source holds, where they are more than wording takes: one, or a third of all."""
+    known = heading_words("\n".join(sources)) | heading_words(general_headings())
+    said = heading_words(text)
+    strange = said - known
+    return tuple(sorted(strange)) if len(strange) > max(1, len(said) // _WORDING) else ()
 
 
 @lru_cache(maxsize=16384)

@@ -6,18 +6,18 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from memu.errors import EncoderMismatch, NotFound, ReadError
+from memu.errors import CapReached, EncoderMismatch, NotFound, ReadError
 from memu.ingest.diff import Diff
 from memu.ingest.document import Document
 from memu.ingest.found import FoundFile, found_file
 from memu.ingest.paths import hash_source, os_path
 from memu.ingest.project_file import read_project_file
-from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles
+from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles, find_unpatched
 from memu.memorize.forget.forgotten import REASON, Forgotten, read_forgotten
 from memu.memorize.forget.receipts import compare_pages, describe_removal, describe_scope, name_trees, read_pages
 from memu.memorize.forget.removal import Removal, apply_removal, plan_removal
@@ -25,15 +25,7 @@ from memu.memorize.forget.selection import Request, Selection, locate_path, sele
 from memu.memorize.offer import list_names
 from memu.memorize.states import AssignState, EmbedState, Outcome, SyncState
 from memu.providers.meter import Meter
-from memu.records import (
-    ExportReport,
-    FileProblem,
-    ForgetReceipt,
-    Origin,
-    Scope,
-    State,
-    Workspace,
-)
+from memu.records import ExportReport, FileProblem, ForgetReceipt, Origin, Scope, State, Workspace
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 from memu.storage.session import Session
@@ -50,6 +42,7 @@ class Forgetter:
     lock_name: of the sync of a folder. export: brings every tree of a scope up to date. withdraw: removes every
     tree of a scope, as far as it is memu's. concurrency: files read, and pages folded, at once.
     asks: whether there is a model; without one, what a model has read waits as it is left for a sync that has one.
+    meter: what is asked of models, and the caps; one request's. What a cap leaves, the next sync does.
     """
 
     database: Database
@@ -59,6 +52,7 @@ class Forgetter:
     withdraw: Callable[[Scope], Awaitable[tuple[ExportReport, ...]]]
     concurrency: int
     asks: bool = False
+    meter: Meter = field(default_factory=Meter)
 
     async def forget(self, scope: Scope, request: Request, *, dry_run: bool, wait: bool) -> ForgetReceipt:
         """Forget what the request names, and see that it stays forgotten.
@@ -79,9 +73,10 @@ class Forgetter:
             before = await read_pages(self.database, scope)
             await self.database.write(lambda session: apply_removal(session.within(scope), removal))
             unread = await self._read_again(scope, removal)
-            await self._settle(scope)
+            unpatched = await self.settle(scope)
             pages = compare_pages(before, await read_pages(self.database, scope))
-        return name_trees(replace(describe_removal(removal), unread=unread, pages=pages), await self.export(scope))
+        receipt = replace(describe_removal(removal), unread=unread, pages=pages, unpatched=unpatched)
+        return replace(name_trees(receipt, await self.export(scope)), usage=self.meter.usage)
 
     async def undo(self, scope: Scope, path: str, *, wait: bool) -> ForgetReceipt:
         """Let a forgotten file be read again by the next sync.
@@ -140,22 +135,32 @@ class Forgetter:
                 untrusted=(await asyncio.to_thread(read_project_file, root)).untrusted,
                 diff=Diff(again=tuple(found[path] for path in sorted(found.keys() - waiting))),
                 offered=offered,
+                meter=self.meter,
             )
-            problems += map(_to_problem, filter(_failed, (await memorize(state)).outcomes))
+            problems += map(_to_problem, filter(_is_left, (await memorize(state)).outcomes))
         return tuple(problems)
 
-    async def _settle(self, scope: Scope) -> None:
+    async def settle(self, scope: Scope) -> tuple[FileProblem, ...]:
+        """Assign, fold and embed what a removal left; the pages that no model worded, though one was wanted."""
         workspaces = await self.database.read(lambda session: session.within(scope).workspaces.list())
         for workspace in workspaces:
             if not workspace.root:
                 # What was imported stands where it was put.
                 await self.database.write(partial(_mark_settled, scope, workspace))
             elif workspace.assigned != workspace.version:
-                await self.carry("assign", AssignState(scope=scope, workspace_id=workspace.id))
-        await FoldPages(self.database, self.carry, self.concurrency).fold(scope, Meter())
+                # Names that nobody may be asked about wait for the next sync.
+                assigning = AssignState(scope=scope, workspace_id=workspace.id, meter=self.meter)
+                with suppress(CapReached):
+                    await self.carry("assign", assigning)
+        return await self.fold(scope)
+
+    async def fold(self, scope: Scope) -> tuple[FileProblem, ...]:
+        """Fold what is queued and embed it; the pages that no model worded, though one was wanted."""
+        folded = await FoldPages(self.database, self.carry, self.concurrency).fold(scope, self.meter)
         # Words answer without vectors; whoever syncs next is told which encoder is wanted.
         with suppress(EncoderMismatch):
-            await self.carry("embed", EmbedState(scope=scope))
+            await self.carry("embed", EmbedState(scope=scope, meter=self.meter))
+        return find_unpatched(folded)
 
     async def _forget_scope(self, scope: Scope, *, dry_run: bool, wait: bool) -> ForgetReceipt:
         if scope not in await self.database.read(lambda session: session.scopes()):
@@ -206,8 +211,8 @@ def _look_for(root: Path, paths: list[str]) -> dict[str, FoundFile]:
     return found
 
 
-def _failed(outcome: Outcome) -> bool:
-    return outcome.state is State.FAILED
+def _is_left(outcome: Outcome) -> bool:
+    return outcome.state in (State.FAILED, State.PENDING)
 
 
 def _to_problem(outcome: Outcome) -> FileProblem:

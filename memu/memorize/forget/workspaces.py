@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 
-from memu.errors import EncoderMismatch
-from memu.memorize.file_work import FoldPages
 from memu.memorize.forget.errand import Forgetter
 from memu.memorize.forget.receipts import compare_pages, name_trees, read_pages
 from memu.memorize.forget.removal import find_others, name_pages
 from memu.memorize.settlement import remove_workspace
-from memu.memorize.states import EmbedState
-from memu.providers.meter import Meter
 from memu.records import ForgetReceipt, PageChanges, Scope, Workspace
 from memu.storage.repository import Repository
 from memu.storage.session import Session
@@ -38,12 +33,10 @@ async def forget_workspace(
     async with database.lock(forgetter.lock_name(scope, workspace.root), wait_seconds=None if wait else 0):
         receipt, before = await database.read(describe), await read_pages(database, scope)
         await database.write(lambda session: remove_workspace(session.within(scope), workspace.id))
-        await FoldPages(database, forgetter.carry, forgetter.concurrency).fold(scope, Meter())
-        # Words answer without vectors; whoever syncs next is told which encoder is wanted.
-        with suppress(EncoderMismatch):
-            await forgetter.carry("embed", EmbedState(scope=scope))
+        unpatched = await forgetter.fold(scope)
         pages = compare_pages(before, await read_pages(database, scope))
-    return name_trees(replace(receipt, pages=pages), await forgetter.export(scope))
+    receipt = replace(receipt, pages=pages, unpatched=unpatched)
+    return replace(name_trees(receipt, await forgetter.export(scope)), usage=forgetter.meter.usage)
 
 
 def _describe(repository: Repository, workspace: Workspace, *, dry_run: bool) -> ForgetReceipt:

@@ -17,6 +17,7 @@ from memu.errors import ReplyError
 from memu.ingest.document import BlockKind, Document
 from memu.ingest.readers.dates import parse_time
 from memu.memorize.candidate import BlockForm, Candidate
+from memu.memorize.extractors.opaque import is_opaque
 from memu.memorize.extractors.quotes import fits
 from memu.memorize.extractors.trust import UNTRUSTED, instructs_model
 from memu.memorize.llm.chunks import Chunk
@@ -125,6 +126,8 @@ def _check(item: Item, document: Document, path: str, chunk: Chunk, terms: Terms
     text, number, fence = _read_text(item, document, cited)
     if not text or not re.search(r"\w", text):
         raise _Dropped("empty")
+    if is_opaque(text):
+        raise _Dropped("opaque", "packed data is no memory")
     if not fits(text):
         raise _Dropped("too_long", "one short fact an entry")
     _require_trust(item, text, cited, chunk.plain, track, terms)
@@ -136,12 +139,11 @@ def _check(item: Item, document: Document, path: str, chunk: Chunk, terms: Terms
         raise _Dropped("ungrounded", f"lines {first} to {last} do not say {', '.join(strange)[:120]}")
     if overlap(text, sources) < _LEAST_OVERLAP:
         raise _Dropped("unsupported", f"lines {first} to {last} do not say this")
-    spot = cited[0]
     form = BlockForm.STEP if number is not None else BlockForm.BULLET
     return Candidate(
         text=text,
         lines=join_span(cited),
-        place=spot.place,
+        place=cited[0].place,
         memory_type=item.type,
         track=track,
         label=UNTRUSTED if terms.untrusted else "",
@@ -150,7 +152,7 @@ def _check(item: Item, document: Document, path: str, chunk: Chunk, terms: Terms
         language=fence or "",
         page_hint=page,
         section=document.title if document.titled or track is Track.SKILL else None,
-        happened_at=_read_time(item, sources) or _time_of(spot, document),
+        happened_at=_read_time(item, sources) or document.blocks[cited[0].block].time or document.happened_at,
         origin=Origin.MODEL,
     )
 
@@ -240,10 +242,6 @@ def _read_time(item: Item, sources: Sequence[str]) -> datetime | None:
         if exact and (year == moment.year or (year is None and str(moment.year) in known.numbers)):
             return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
     return None
-
-
-def _time_of(line: Line, document: Document) -> datetime | None:
-    return document.blocks[line.block].time or document.happened_at
 
 
 def _squeeze(text: str) -> str:

@@ -133,8 +133,9 @@ class _Reading:
             if self.ended is not None:
                 return (_Outcome(chunk=chunk, lost=str(self.ended)),)
             try:
-                asked.append(self._word(chunk, _fault_of(bad)))
-                return (await self._ask_once(chunk, asked[-1]),)
+                fault = _fault_of(bad)
+                asked.append(self._word(chunk, (), fault))
+                return (await self._ask_once(chunk, self._word(chunk, self.terms.names, fault), asked[-1]),)
             except ReplyError as error:
                 bad = error
             except ContextExceeded as error:
@@ -155,18 +156,20 @@ class _Reading:
         dropped = bad.dropped if isinstance(bad, _Worthless) else {}
         return (_Outcome(chunk=chunk, lost=str(bad), dropped=dropped),)
 
-    def _word(self, chunk: Chunk, fault: str) -> tuple[ChatMessage, ...]:
-        return ask_about(
-            self.document, self.path, chunk, self.terms.names, teaches=self.terms.teaches, fault=fault
-        )
+    def _word(self, chunk: Chunk, names: Sequence[str], fault: str) -> tuple[ChatMessage, ...]:
+        return ask_about(self.document, self.path, chunk, names, teaches=self.terms.teaches, fault=fault)
 
-    async def _ask_once(self, chunk: Chunk, messages: tuple[ChatMessage, ...]) -> _Outcome:
-        """What a reply is worth.
+    async def _ask_once(
+        self, chunk: Chunk, messages: tuple[ChatMessage, ...], known_by: tuple[ChatMessage, ...]
+    ) -> _Outcome:
+        """What a reply is worth. It is known by the chunk: where others of the source are lost, pages that came to
+        be meanwhile make it no other.
 
         Raises:
             ReplyError: it cannot be used.
         """
-        text = await self.ask(messages, template=load_prompt("extract").template, schema=SCHEMA)
+        template = load_prompt("extract").template
+        text = await self.ask(messages, template=template, schema=SCHEMA, known_by=known_by)
         parsed = parse_items(text, Item)
         # Beside the loop: what waits for other replies must not wait for this.
         checked = await asyncio.to_thread(check_items, parsed.items, self.document, self.path, chunk, self.terms)
