@@ -768,7 +768,6 @@ class Hit:
             "ranks": dict(self.ranks),
             "text": self.text,
             "id": self.id,
-            **told,
         }
 
 

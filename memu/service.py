@@ -541,7 +541,10 @@ class MemoryService:
         rewritten = await self._database.compact()
         return replace(receipt, purged=rewritten, vacuumed=not rewritten)
 
-    def _forgetter(self) -> Forgetter:
+    def _meter(self, max_calls: int | None, max_cost: float | None) -> Meter:
+        return Meter(max_calls=max_calls, max_cost=max_cost, at_once=self._settings.concurrency)
+
+    def _forgetter(self, meter: Meter | None = None) -> Forgetter:
         from memu.memorize.forget.errand import Forgetter
 
         return Forgetter(
