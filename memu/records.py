@@ -739,7 +739,11 @@ class HealthReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One answer. ``score`` orders the hits; ``ranks`` gives the place in each list that found it (from 1)."""
+    """One answer. ``score`` orders the hits; ``ranks`` gives the place in each list that found it (from 1).
+
+    ``turn`` is set in an agent session, whose hits stand together by turn, in the order of their best; ``card`` is
+    the turn's.
+    """
 
     layer: Layer
     score: float
@@ -753,8 +757,11 @@ class Hit:
     time: datetime | None = None
     id: str = ""
     ranks: Mapping[str, int] = field(default_factory=dict)
+    turn: int | None = None
+    card: str = ""
 
     def to_dict(self) -> dict[str, Any]:
+        told = {"turn": self.turn, "card": self.card} if self.turn is not None else {}
         return {
             "layer": self.layer.value,
             "track": self.track.value if self.track else None,
@@ -768,6 +775,7 @@ class Hit:
             "ranks": dict(self.ranks),
             "text": self.text,
             "id": self.id,
+            **told,
         }
 
 

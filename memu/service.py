@@ -329,6 +329,16 @@ class MemoryService:
         """
         return await self._lookup().get(self._scope(user), reference)
 
+    async def recall(self, *, last: int = 1, user: Mapping[str, Any] | None = None) -> Listing:
+        """The last turns of the newest agent session, as one quoted block that names its source.
+
+        Raises:
+            NotFound: the scope has no session. ConfigurationError: ``last`` is less than one.
+        """
+        from memu.retrieve.recall import Recall
+
+        return await Recall(self._database).recall(self._scope(user), last)
+
     async def list_files(
         self,
         *,

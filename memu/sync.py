@@ -1,10 +1,7 @@
 """The blocking twin of :class:`memu.MemoryService`, for programs without an event loop.
 
-    from memu.sync import MemoryService
-
-    with MemoryService.open(folder="notes") as memu:
-        memu.memorize_workspace("notes")
-        print(memu.retrieve_workspace("when do we deploy?").hits[0].text)
+    with memu.sync.MemoryService.open(folder="notes") as memory:
+        print(memory.retrieve_workspace("when do we deploy?").hits[0].text)
 
 It works inside a running event loop too: the calls run on a loop of their own, in a thread of their own.
 """
@@ -160,6 +157,9 @@ class MemoryService:
     def get(self, reference: str, *, user: Mapping[str, Any] | None = None) -> Listing:
         """See :meth:`memu.MemoryService.get`."""
         return self._run(self._service.get(reference, user=user))
+
+    def recall(self, *, last: int = 1, user: Mapping[str, Any] | None = None) -> Listing:
+        return self._run(self._service.recall(last=last, user=user))
 
     def list_files(
         self,

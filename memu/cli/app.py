@@ -41,6 +41,7 @@ _COMMANDS = {
     "retrieve-workspace": _Place("search", "retrieve_workspace", "Answer a query from memory.", "search"),
     "export": _Place("export", "export", "Write the Markdown tree again."),
     "get": _Place("get", "get", "Show one page, source or entry; or list the entries."),
+    "recall": _Place("recall", "recall", "What was done last: the last turns of the newest agent session."),
     "status": _Place("status", "status", "How each workspace stands."),
     "doctor": _Place("doctor", "doctor", "Check the store and say what is wrong."),
     "forget": _Place("forget", "forget", "Forget an entry, page, source, match or all; for good."),

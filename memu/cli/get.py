@@ -23,7 +23,8 @@ __all__ = ["get"]
 def get(reference: str | None, entries: bool, after: str | None, limit: int | None, common: Common) -> int:
     """Show the page, source or entry that REFERENCE names.
 
-    REFERENCE is memory/NAME, skill/NAME, a source's PATH, PATH#L10-L12, or the id of any of them.
+    REFERENCE is memory/NAME, skill/NAME, a source's PATH, PATH#L10-L12, the id of any of them, or PATH#turn-3 of
+    an agent session.
     """
     if entries == (reference is not None):
         raise click.UsageError("Give either a REFERENCE or --entries.", click.get_current_context())

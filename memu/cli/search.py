@@ -73,11 +73,22 @@ def _print_hits(hits: Sequence[Hit]) -> None:
     from rich.text import Text
 
     screen = console()
+    told: tuple[str | None, int | None] = (None, None)
     for rank, hit in enumerate(hits, start=1):
         if rank > 1:
             screen.print()
         screen.print(Text(plain(f"[{rank}] {hit.title}"), style="bold"), soft_wrap=True)
         screen.print(Text(plain(f"    {heading_line(hit)}"), style="cyan"), soft_wrap=True)
-        # Wrapped by hand: rich would fill each line with spaces, which no pipe wants.
-        for line in Text(plain(hit.text).expandtabs(4)).wrap(screen, screen.width - 4):
-            screen.print(Text(f"    {line.plain}".rstrip()), soft_wrap=True)
+        if hit.card and hit.card != hit.text and (hit.path, hit.turn) != told:
+            _print_wrapped(hit.card, "    | ", "dim")
+        told = (hit.path, hit.turn)
+        _print_wrapped(hit.text, "    ", "")
+
+
+def _print_wrapped(text: str, margin: str, style: str) -> None:
+    """Wrapped by hand: rich would fill each line with spaces, which no pipe wants."""
+    from rich.text import Text
+
+    screen = console()
+    for line in Text(plain(text).expandtabs(4)).wrap(screen, screen.width - len(margin)):
+        screen.print(Text(f"{margin}{line.plain}".rstrip(), style=style), soft_wrap=True)

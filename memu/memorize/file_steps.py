@@ -242,7 +242,6 @@ def _to_entry(ordinal: int, candidate: Candidate) -> RecallEntry:
 
 def _sample(document: Document) -> str:
     size, pieces = 0, [document.title]
-    # Commands and what they print are in no language.
     for text in (block.text for block in document.blocks if block.role != "tool"):
         pieces.append(text)
         size += len(text)

@@ -10,6 +10,7 @@ from memu.errors import EncoderMismatch
 from memu.records import Layer
 from memu.retrieve.ranking import Candidate, RankingPolicy, names_only
 from memu.retrieve.states import RetrieveState
+from memu.retrieve.turns import find_cards
 from memu.storage.database import Database
 from memu.storage.owners import FoundPassage
 from memu.storage.repository import Repository
@@ -52,6 +53,7 @@ class SearchPassages:
             names_only=names_only(terms),
             candidates=candidates,
             found=found,
+            cards=find_cards(repository, found.values()),
             degraded=(*state.degraded, reason) if reason else state.degraded,
         )
 

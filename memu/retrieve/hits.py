@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from memu.records import Hit, Layer, LineSpan, RecallEntry, Track
+from memu.retrieve.turns import Cards, mark_turn, turn_key
 from memu.storage.owners import FoundPassage, PageName
 
 __all__ = ["choose", "fit_words", "roll_up"]
@@ -27,12 +29,13 @@ def roll_up(
     ranks: Mapping[str, Mapping[str, int]],
     layers: frozenset[Layer],
     tracks: frozenset[Track],
+    cards: Cards = MappingProxyType({}),
 ) -> tuple[Hit, ...]:
     """The hits of ``layers``, best first; equals by path, line and text. Scores and ranks are by passage."""
     best_first = sorted(scores, key=lambda each: (-scores[each], _place_of(found[each])))
     hits: dict[tuple[Layer, str], tuple[str, Hit]] = {}
     for each in best_first:
-        hit = _hit_of(found[each], scores[each], ranks.get(each, {}))
+        hit = mark_turn(_hit_of(found[each], scores[each], ranks.get(each, {})), turn_key(found[each]), cards)
         if hit.layer in layers and hit.layer is not Layer.FILE:
             resource = found[each].resource
             key = (hit.layer, hit.id if hit.layer is Layer.ENTRY else each)
@@ -65,7 +68,19 @@ def fit_words(hits: Sequence[Hit], max_words: int | None) -> tuple[Hit, ...]:
             break
         kept.append(replace(hit, text=_cut(hit.text, left)))
         left -= len(kept[-1].text.split())
+        told = _words_of_card(kept)
+        if told > left:
+            kept[-1] = replace(kept[-1], card="")
+        else:
+            left -= told
     return tuple(kept) if max_words > 0 else ()
+
+
+def _words_of_card(kept: Sequence[Hit]) -> int:
+    """The words of the last hit's card; none where it stands above already, or is the hit itself."""
+    hit, before = kept[-1], kept[-2] if len(kept) > 1 else None
+    same = before is not None and (before.path, before.turn, before.card) == (hit.path, hit.turn, hit.card)
+    return 0 if same or hit.text == hit.card else len(hit.card.split())
 
 
 def _hit_of(found: FoundPassage, score: float, ranks: Mapping[str, int]) -> Hit:

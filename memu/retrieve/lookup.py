@@ -12,11 +12,13 @@ from memu.names import fold_name, slugify
 from memu.records import Layer, LineSpan, Listing, RecallFile, Resource, Scope, Track
 from memu.retrieve.listings import entry_listing, page_reference
 from memu.retrieve.source_text import FORGOTTEN, GONE, show_file, show_kept, show_stored
+from memu.retrieve.turns import show_turn
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 
 __all__ = ["Lookup"]
 
+_TURN = re.compile(r"#(?:turn[-_ ]?)?(\d{1,9})$", re.IGNORECASE)
 _LINES = re.compile(r"#L(\d{1,9})(?:-L?(\d{1,9}))?$")
 
 
@@ -29,7 +31,7 @@ class Lookup:
 
     async def get(self, scope: Scope, reference: str) -> Listing:
         """A page (``memory/NAME`` or ``skill/NAME``, by name or by file name), a source (``PATH`` or
-        ``PATH#L10-L12``), or any of the three by its id.
+        ``PATH#L10-L12``), a session's turn (``PATH#turn-3`` or ``PATH#3``), or any of the first three by its id.
 
         Raises:
             NotFound: nothing of that name is in this scope, or the source has no such lines.
@@ -37,8 +39,8 @@ class Lookup:
         found = await self.database.read(lambda session: self._find(session.within(scope), reference))
         if found is None:
             raise NotFound(
-                f"Nothing in {scope} is called {reference!r}. Give memory/NAME, skill/NAME, a source's path "
-                "(with #L10-L12 for lines), or an id; `memu get --entries` lists entries."
+                f"Nothing in {scope} is called {reference!r}. Give memory/NAME, skill/NAME, a source's path (with "
+                "#L10-L12 for lines, #turn-3 for a session's turn), or an id; `memu get --entries` lists entries."
             )
         return found
 
@@ -57,6 +59,10 @@ class Lookup:
         return _page_listing(repository, found) if found else self._find_source(repository, reference)
 
     def _find_source(self, repository: Repository, reference: str) -> Listing | None:
+        turn = _TURN.search(reference)
+        if turn is not None and not repository.resources.at(reference):
+            source = next(iter(repository.resources.at(reference[: turn.start()])), None)
+            return show_turn(repository, source, int(turn[1])) if source is not None else None
         lines = _LINES.search(reference)
         path = reference[: lines.start()] if lines else reference
         source = next(iter(repository.resources.at(path)), None) or repository.resources.get(path)

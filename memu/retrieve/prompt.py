@@ -17,13 +17,21 @@ def to_prompt(result: RetrieveResult, max_words: int = 800) -> str:
     """
     left = max_words - len(_HEAD.split())
     blocks: list[str] = []
+    told: tuple[str | None, int | None] = (None, None)
     for number, hit in enumerate(result.hits, start=1):
         cited = f"[{number}] {_citation(hit)}"
-        room = left - len(cited.split())
+        # What a turn came to stands above the first of its hits, where both fit.
+        card = hit.card if (hit.path, hit.turn) != told and hit.card != hit.text else ""
+        room = left - len(cited.split()) - len(card.split())
+        if card and len(hit.text.split()) > room:
+            card, room = "", left - len(cited.split())
         words = len(hit.text.split())
         if room <= 0 or (blocks and words > room):
             break
         text = hit.text if words <= room else " ".join(hit.text.split()[:room]) + "…"
+        told = (hit.path, hit.turn)
+        if card:
+            text = f"{card}\n\n{text}"
         blocks.append("\n".join([cited, *(f"> {line}".rstrip() for line in text.splitlines())]))
         left = room - words
     return "\n\n".join([_HEAD, *blocks]) if blocks else ""

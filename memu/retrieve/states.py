@@ -10,6 +10,7 @@ from typing import TypeVar
 from memu.errors import ConfigurationError
 from memu.records import Hit, Layer, RetrieveResult, Scope, Track
 from memu.retrieve.ranking import Candidate
+from memu.retrieve.turns import Cards
 from memu.storage.owners import FoundPassage
 from memu.storage.search import EVERYTHING, SearchFilter
 
@@ -29,6 +30,7 @@ class RetrieveState:
     text: the question as it is searched, bounded. language: its ISO 639-1 code, None if unsure.
     vector: the question's, shape (dimension,); None where words must do.
     names_only: it asks for identifiers by name. candidates, found: the passages that either side found.
+    cards: of the turns of sessions that those belong to.
     scores: passage id → score, for those that are an answer. degraded: why a side could not take part.
     """
 
@@ -46,6 +48,7 @@ class RetrieveState:
     names_only: bool = False
     candidates: tuple[Candidate, ...] = ()
     found: Mapping[str, FoundPassage] = field(default_factory=dict)
+    cards: Cards = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     hits: tuple[Hit, ...] = ()
     degraded: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from memu.retrieve.finding import SearchPassages
 from memu.retrieve.hits import choose, fit_words, roll_up
 from memu.retrieve.ranking import RankingPolicy, fuse, is_known
 from memu.retrieve.states import RetrieveState
+from memu.retrieve.turns import gather_turns
 from memu.storage.database import Database
 from memu.tokens import detect_language
 from memu.workflow import Step, Workflow
@@ -47,13 +48,13 @@ def retrieve_workflow(
                 "search",
                 SearchPassages(database, encoder, policy),
                 reads=("scopes", "text", "language", "vector", "layers", "tracks", "within", "degraded"),
-                writes=("names_only", "candidates", "found", "degraded"),
+                writes=("names_only", "candidates", "found", "cards", "degraded"),
             ),
             Step("fuse", FuseCandidates(encoder, policy), reads=("candidates", "names_only"), writes=("scores",)),
             Step(
                 "roll_up",
                 _roll_up,
-                reads=("candidates", "found", "scores", "layers", "tracks"),
+                reads=("candidates", "found", "cards", "scores", "layers", "tracks"),
                 writes=("hits",),
             ),
             Step(
@@ -104,12 +105,13 @@ class FuseCandidates:
 
 @dataclass(frozen=True, slots=True)
 class KeepToBudget:
-    """Choose among the hits and close the answer."""
+    """Choose among the hits, bring those of a turn together and close the answer."""
 
     policy: RankingPolicy
 
     async def __call__(self, state: RetrieveState) -> RetrieveState:
-        hits = fit_words(choose(state.hits, state.max_hits, self.policy.per_source), state.max_words)
+        chosen = gather_turns(choose(state.hits, state.max_hits, self.policy.per_source))
+        hits = fit_words(chosen, state.max_words)
         degraded = "; ".join(dict.fromkeys(state.degraded)) or None
         return replace(state, hits=hits, result=RetrieveResult(hits=hits, degraded=degraded))
 
@@ -121,9 +123,10 @@ async def _parse(state: RetrieveState) -> RetrieveState:
 
 
 async def _roll_up(state: RetrieveState) -> RetrieveState:
-    """Make hits of what owns the passages: pages, entries and sources."""
+    """Make hits of what owns the passages: pages, entries, sources; those of sessions know their turn's card."""
     ranks = {candidate.id: candidate.ranks for candidate in state.candidates}
-    return replace(state, hits=roll_up(state.found, state.scores, ranks, state.layers, state.tracks))
+    hits = roll_up(state.found, state.scores, ranks, state.layers, state.tracks, state.cards)
+    return replace(state, hits=hits)
 
 
 def _degrade(state: RetrieveState, reason: str) -> RetrieveState:

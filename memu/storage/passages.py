@@ -56,6 +56,15 @@ class Passages(Group):
         """A source's own passages, in order."""
         return _in_order(self._scoped.find(PASSAGE, passage, resource_id=resource_id))
 
+    def at_places(self, resource_ids: Sequence[str], places: Sequence[str]) -> tuple[Passage, ...]:
+        """The passages of these sources that stand at one of these places, by source and in order."""
+        found: list[Passage] = []
+        for piece in chunks(resource_ids):
+            own = self._scoped.select(*PASSAGE, of=passage).where(passage.c.resource_id.in_(piece))
+            for some in chunks(places):
+                found += map(to_passage, self._connection.execute(own.where(passage.c.place.in_(some))))
+        return tuple(sorted(found, key=lambda each: (each.resource_id or "", each.ordinal)))
+
     def of_entries(self, resource_id: str) -> tuple[Passage, ...]:
         """The passages of a source's entries."""
         return _in_order(self._scoped.run(_of_entries(), resource_id=resource_id))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, func
 
-from memu.records import Resource, State
+from memu.records import Kind, Resource, State
 from memu.storage.ids import new_id
 from memu.storage.rows import RESOURCE, resource_values, to_resource
 from memu.storage.scoped import Group, chunks
@@ -86,6 +86,10 @@ class Resources(Group):
         """Path → how often, and when last, a source that stands as failed, or done in part, was tried."""
         failed = self.in_state(workspace_id, State.FAILED, State.PARTIAL)
         return {each.path: (each.attempts, each.tried_at) for each in failed}
+
+    def of_kind(self, kind: Kind) -> tuple[Resource, ...]:
+        """All sources of one kind, by path."""
+        return self._all(resource.c.kind == kind.value)
 
     def get(self, resource_id: str) -> Resource | None:
         """The source with this id."""

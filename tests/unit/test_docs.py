@@ -49,6 +49,7 @@ def test_every_command_and_setting_is_described() -> None:
         "retrieve-workspace",
         "export",
         "get",
+        "recall",
         "status",
         "doctor",
         "forget",
@@ -67,7 +68,7 @@ def test_every_command_and_setting_is_described() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *("sync", "search", "export", "get", "status", "doctor", "forget", "reindex"),
+        *("sync", "search", "export", "get", "recall", "status", "doctor", "forget", "reindex"),
         *("workspace remove", "steps", "db upgrade", "db import-memu"),
     ],
 )

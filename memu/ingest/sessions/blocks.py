@@ -27,12 +27,13 @@ def turn_blocks(turn: Turn) -> Iterator[Block]:
             failed=any(output.failed for output in outputs),
             since=event.since,
         )
-        yield from _event_blocks(event, event.text, mark)
+        label = _label(event, mark)
+        yield from _event_blocks(event, event.text, mark, label)
         for output in outputs:
             # That a file was written and a plan noted is told by the calls themselves.
             if event.kind in _QUIET and not output.failed:
                 continue
-            yield from _event_blocks(output, keep_tail(output.text), _mark_output(mark))
+            yield from _event_blocks(output, keep_tail(output.text), _mark_output(mark), label)
 
 
 def _mark_output(mark: EventMark) -> EventMark:
@@ -59,7 +60,7 @@ def _pair(events: Sequence[Event]) -> Iterable[tuple[Event, list[Event]]]:
     return paired
 
 
-def _event_blocks(event: Event, text: str, mark: EventMark) -> Iterator[Block]:
+def _event_blocks(event: Event, text: str, mark: EventMark, label: str) -> Iterator[Block]:
     role = _ROLES.get(event.kind, "tool")
     for part in split_long(text.strip()) if role != "tool" else [text]:
         if part.strip():
@@ -68,7 +69,7 @@ def _event_blocks(event: Event, text: str, mark: EventMark) -> Iterator[Block]:
                 text=part,
                 lines=event.lines,
                 role=role,
-                heading=(_label(event, mark),) if role == "tool" and mark.kind is not EventKind.OUTPUT else (),
+                heading=(label,) if role == "tool" else (),
                 time=event.time,
                 level="error" if mark.failed and mark.kind is EventKind.OUTPUT else "",
                 place=mark.place,

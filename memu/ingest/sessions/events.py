@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from memu.records import LineSpan
 
-__all__ = ["CALLS", "WORDLESS", "Event", "EventKind", "EventMark", "Outcome", "SessionTurn", "Turn"]
+__all__ = [
+    "CALLS",
+    "WORDLESS",
+    "Event",
+    "EventKind",
+    "EventMark",
+    "Outcome",
+    "SessionTurn",
+    "Turn",
+    "is_turn",
+    "place_turn",
+    "read_turn",
+]
+
+
+_PLACE = re.compile(r"turn (\d{1,9})(, event \d{1,9})?")
 
 
 class EventKind(StrEnum):
@@ -82,7 +98,7 @@ class SessionTurn:
     @property
     def place(self) -> str:
         """Where the turn stands, as citations and references have it."""
-        return f"turn {self.number}"
+        return place_turn(self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +126,29 @@ class EventMark:
     @property
     def place(self) -> str:
         """Where the event stands, as citations and references have it."""
-        return f"turn {self.turn}, event {self.number}"
+        return f"{place_turn(self.turn)}, event {self.number}"
+
+
+def place_turn(number: int) -> str:
+    """Where a turn as a whole stands.
+
+    >>> place_turn(3)
+    'turn 3'
+    """
+    return f"turn {number}"
+
+
+def read_turn(place: str | None) -> int | None:
+    """The number of the turn at, or in, a place; None where it names none.
+
+    >>> read_turn("turn 3"), read_turn("turn 3, event 12"), read_turn("page 4")
+    (3, 3, None)
+    """
+    match = _PLACE.fullmatch(place or "")
+    return int(match[1]) if match else None
+
+
+def is_turn(place: str | None) -> bool:
+    """Whether a turn as a whole stands at a place, and no event of it."""
+    match = _PLACE.fullmatch(place or "")
+    return match is not None and match[2] is None
