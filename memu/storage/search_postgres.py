@@ -6,8 +6,6 @@ where a filter leaves little of a large scope, what it leaves is scanned.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -28,13 +26,12 @@ from sqlalchemy import (
 from sqlalchemy.sql.selectable import FromClause
 
 from memu.storage.conditions import findable, settle
+from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned
 from memu.storage.scoped import Scoped, linked
-from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter, WordWeights
+from memu.storage.search import TRIED_AT_FIRST, ScoredPassage, SearchFilter
 from memu.storage.statements import one_of, within
 from memu.storage.tables import passage, passage_vector
 from memu.storage.vector_indexes import EXACT_UP_TO, indexed_vector, is_of_size, is_ready
-from memu.storage.word_ranking import WordRanking
-from memu.tokens import QueryTerm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,9 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PostgresSearch"]
 
-# As on SQLite: beyond this a difference of cosines means nothing.
-_COSINE_DIGITS = 6
-_FILTERS_KEPT = 128
 # To look at vectors here and there costs so many times what it costs to look at all in a row.
 _DEARER = 3
 # How far the index is followed: this many candidates at once, and in all, until a filter has let enough pass.
@@ -53,41 +47,19 @@ _MOST_AT_ONCE = 1000
 _MOST_CANDIDATES = 40_000
 
 
-class PostgresSearch:
+class PostgresSearch(Questioned):
     """``Search`` for one repository. Of up to ``exact_up_to`` vectors each is looked at."""
 
     def __init__(self, scoped: Scoped, exact_up_to: int = EXACT_UP_TO) -> None:
-        self._scoped = scoped
+        super().__init__(scoped)
         self._exact_up_to = exact_up_to
 
-    def words(
-        self,
-        terms: Sequence[QueryTerm],
-        wanted: SearchFilter = EVERYTHING,
-        limit: int = 100,
-        weights: WordWeights | None = None,
+    def _nearest(
+        self, unit: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
     ) -> list[ScoredPassage]:
-        """BM25 over the postings, best first."""
-        return WordRanking(self._scoped).rank(terms, wanted, limit, weights)
-
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        encoder_id: str,
-        wanted: SearchFilter = EVERYTHING,
-        limit: int = 100,
-    ) -> list[ScoredPassage]:
-        """Cosine, best first: exact but in a scope so large that it has an index.
-
-        A query vector of length zero, or that holds NaN, finds nothing.
-        """
-        import numpy as np
-
-        length = float(np.linalg.norm(vector))
-        if limit <= 0 or not math.isfinite(length) or length == 0:
-            return []
-        values = {"query": (vector / length).astype(np.float32), "encoder_id": encoder_id}
-        size = len(vector)
+        """Exact but in a scope so large that it has an index."""
+        values: dict[str, Any] = {"query": unit, "encoder_id": encoder_id}
+        size = len(unit)
         if wanted.among is None and self._is_large(encoder_id, size):
             return self._by_index(size, values, wanted, limit)
         return self._by_scan(size, values, wanted, limit)
@@ -163,7 +135,7 @@ def _query(dimension: int) -> ColumnElement[Any]:
 
 def _score(vectors: FromClause, dimension: int) -> ColumnElement[float]:
     distance = vectors.c.vector.op("<=>", return_type=Double)(_query(dimension))
-    return func.round(cast(1 - distance, Numeric(asdecimal=False)), _COSINE_DIGITS).label("score")
+    return func.round(cast(1 - distance, Numeric(asdecimal=False)), COSINE_DIGITS).label("score")
 
 
 def _is_usable(dimension: int) -> tuple[ColumnElement[bool], ...]:
@@ -181,14 +153,14 @@ def _count_vectors() -> Select[Any]:
     return select(func.count()).select_from(mine.limit(_most()).subquery())
 
 
-@lru_cache(maxsize=_FILTERS_KEPT)
+@lru_cache(maxsize=FILTERS_KEPT)
 def _count_passing(wanted: SearchFilter) -> Select[Any]:
     """How many passages pass the filter, ``most`` at most."""
     passing: Select[Any] = select(literal_column("1")).select_from(passage).where(findable(wanted))
     return select(func.count()).select_from(passing.limit(_most()).subquery())
 
 
-@lru_cache(maxsize=_FILTERS_KEPT)
+@lru_cache(maxsize=FILTERS_KEPT)
 def _best_cosines(dimension: int, among: bool) -> Select[Any]:
     """(passage id, cosine) of the ``most`` best, whatever the filter; ``among``: of the passages ``among``."""
     score = _score(passage_vector, dimension)
@@ -198,7 +170,7 @@ def _best_cosines(dimension: int, among: bool) -> Select[Any]:
     return statement.order_by(score.desc()).limit(_most())
 
 
-@lru_cache(maxsize=_FILTERS_KEPT)
+@lru_cache(maxsize=FILTERS_KEPT)
 def _passing_cosines(dimension: int, wanted: SearchFilter, among: bool) -> Select[Any]:
     """(passage id, cosine) of those that pass the filter, down to the ``most``-th cosine."""
     passing = select(passage.c.scope_id, passage.c.id).where(findable(wanted))
@@ -217,7 +189,7 @@ def _passing_cosines(dimension: int, wanted: SearchFilter, among: bool) -> Selec
     return select(scored.c.id, scored.c.score).where(scored.c.score >= least)
 
 
-@lru_cache(maxsize=_FILTERS_KEPT)
+@lru_cache(maxsize=FILTERS_KEPT)
 def _indexed_cosines(dimension: int, wanted: SearchFilter | None) -> Select[Any]:
     """(passage id, cosine) of ``most`` that the index finds near; with ``wanted`` of those that pass it."""
     # Written out, so that the server sees that the index covers it.

@@ -6,7 +6,6 @@ less than a quarter of what as many rows do, and the filter is tried on the best
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -14,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Integer, LargeBinary, Select, bindparam, select, type_coerce
 
 from memu.storage.conditions import findable, settle
+from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned
 from memu.storage.scoped import Scoped, linked
-from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter, WordWeights
+from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter
 from memu.storage.statements import one_of, within
 from memu.storage.tables import passage, passage_vector
 from memu.storage.vector_packs import Scan, find_places, scan
-from memu.storage.word_ranking import WordRanking
-from memu.tokens import QueryTerm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,46 +26,22 @@ if TYPE_CHECKING:
 
 __all__ = ["SqliteSearch"]
 
-# Cosines come from float32; beyond this a difference means nothing.
-_COSINE_DIGITS = 6
 # So many rows take as long as the packs of some ten times as many.
 _FEW = 2000
 # As many as wanted times this are tried before all that passes the filter is asked for.
 _TRIED_AT_SECOND = 20
-_FILTERS_KEPT = 128
 
 
-class SqliteSearch:
+class SqliteSearch(Questioned):
     """``Search`` for one repository. Up to ``few`` rows that pass a filter are looked at without their packs."""
 
     def __init__(self, scoped: Scoped, few: int = _FEW) -> None:
-        self._scoped = scoped
+        super().__init__(scoped)
         self._few = few
 
-    def words(
-        self,
-        terms: Sequence[QueryTerm],
-        wanted: SearchFilter = EVERYTHING,
-        limit: int = 100,
-        weights: WordWeights | None = None,
+    def _nearest(
+        self, unit: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
     ) -> list[ScoredPassage]:
-        """BM25 over the postings, best first."""
-        return WordRanking(self._scoped).rank(terms, wanted, limit, weights)
-
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        encoder_id: str,
-        wanted: SearchFilter = EVERYTHING,
-        limit: int = 100,
-    ) -> list[ScoredPassage]:
-        """Exact cosine, best first. A query vector of length zero, or that holds NaN, finds nothing."""
-        import numpy as np
-
-        length = float(np.linalg.norm(vector))
-        if limit <= 0 or not math.isfinite(length) or length == 0:
-            return []
-        unit = (vector / length).astype(np.float32)
         if wanted.among is not None:
             rows = self._scoped.run(_vectors_among(), encoder_id=encoder_id, among=sorted(wanted.among)).all()
             return settle(self._scoped, _cosines(rows, unit), wanted, limit)
@@ -83,7 +57,7 @@ class SqliteSearch:
     ) -> list[ScoredPassage]:
         """The best that pass the filter: tried on the highest scores first, then on more, at last on all."""
         found = scan(self._scoped, encoder_id, unit)
-        scores = found.cosines.astype("float64").round(_COSINE_DIGITS)
+        scores = found.cosines.astype("float64").round(COSINE_DIGITS)
         for tried in (limit * TRIED_AT_FIRST, limit * _TRIED_AT_SECOND):
             if len(scores) <= tried:
                 return self._settle(found, scores, range(len(scores)), encoder_id, wanted, limit)
@@ -126,7 +100,7 @@ def _cosines(rows: Sequence[Any], unit: NDArray[np.float32]) -> list[tuple[str, 
     usable = [(each, vector) for each, vector in rows if len(vector) == len(unit) and any(vector)]
     whole = np.frombuffer(b"".join([vector for _, vector in usable]), dtype=np.int8)
     floats = whole.reshape(len(usable), len(unit)).astype(np.float32)
-    cosines = (floats @ unit / np.linalg.norm(floats, axis=1)).astype(np.float64).round(_COSINE_DIGITS)
+    cosines = (floats @ unit / np.linalg.norm(floats, axis=1)).astype(np.float64).round(COSINE_DIGITS)
     return [(each, float(cosine)) for (each, _), cosine in zip(usable, cosines, strict=True)]
 
 
@@ -158,7 +132,7 @@ def _vectors_among() -> Select[Any]:
     return statement.where(one_of(passage_vector.c.passage_id, "among"))
 
 
-@lru_cache(maxsize=_FILTERS_KEPT)
+@lru_cache(maxsize=FILTERS_KEPT)
 def _passing_vectors(wanted: SearchFilter) -> Select[Any]:
     """(passage id, vector) of ``most`` that pass the filter."""
     return (
@@ -169,7 +143,7 @@ def _passing_vectors(wanted: SearchFilter) -> Select[Any]:
     )
 
 
-@lru_cache(maxsize=_FILTERS_KEPT)
+@lru_cache(maxsize=FILTERS_KEPT)
 def _passing_places(wanted: SearchFilter) -> Select[Any]:
     """(scope, place) of all that pass the filter."""
     return (
