@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.warm_start import run_memu
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +39,7 @@ class Memu:
 
     def __call__(self, *arguments: str | Path, folder: Path | None = None, **environment: str) -> Ended:
         given = {**os.environ, "MEMU_ENCODER": "none", "COLUMNS": "100", **self.environment, **environment}
-        ended = subprocess.run(
-            [sys.executable, "-m", "memu", *map(str, arguments)],
-            cwd=folder or self.folder,
-            env=given,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=SECONDS,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
+        ended = run_memu(*arguments, cwd=folder or self.folder, environment=given)
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 

@@ -7,10 +7,10 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.warm_start import run_memu
 
 pytestmark = pytest.mark.e2e
 
@@ -18,14 +18,8 @@ FILES = {"pump.md": "The pump was repaired in March.", "valve.md": "The valve wa
 
 
 def memu(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "memu", *arguments],
-        cwd=folder,
-        env={**os.environ, "MEMU_ENCODER": "none", "MEMU_CONFIG": ""},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    environment = {**os.environ, "MEMU_ENCODER": "none", "MEMU_CONFIG": ""}
+    return run_memu(*arguments, cwd=folder, environment=environment)
 
 
 @pytest.fixture

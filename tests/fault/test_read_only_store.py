@@ -6,13 +6,13 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support.warm_start import run_memu
 
 from memu import MemoryService
 
@@ -40,21 +40,9 @@ def close(folder: Path, mode: int) -> None:
 
 
 def run_as_reader(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "memu", *arguments]
-    if os.geteuid() == 0:
-        # Root may write whatever the modes say.
-        setpriv = shutil.which("setpriv")
-        if setpriv is None:
-            pytest.skip("root, and no setpriv to be somebody else")
-        command = [setpriv, "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", *command]
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env={"MEMU_ENCODER": "none", "MEMU_CONFIG": ""},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    # Root may write whatever the modes say.
+    user = NOBODY if os.geteuid() == 0 else None
+    return run_memu(*arguments, cwd=folder, environment={"MEMU_ENCODER": "none", "MEMU_CONFIG": ""}, user=user)
 
 
 @pytest.mark.parametrize("mode", [0o555, 0o777], ids=["closed folder", "open folder"])

@@ -123,7 +123,7 @@ def leave_a_log(folder: Path) -> None:
         f"import os, sqlite3; c = sqlite3.connect('{STORE}'); c.execute('UPDATE workspace SET name = name');"
         "c.execute('CREATE TABLE x (y)'); c.execute('DROP TABLE x'); c.commit(); os._exit(0)"
     )
-    run_as_somebody(folder, "-c", code)
+    run_as_somebody(folder, code)
     assert (folder / f"{STORE}-wal").stat().st_size > 0
     (folder / f"{STORE}-shm").unlink()
 

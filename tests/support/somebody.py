@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from support.warm_start import run_python
 
 __all__ = ["NOBODY", "Ended", "give", "run_as_somebody", "run_commands"]
 
@@ -50,27 +48,16 @@ def give(folder: Path) -> None:
             os.chown(path, NOBODY, NOBODY)
 
 
-def run_as_somebody(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Python with these arguments, in the folder."""
-    command = [sys.executable, *arguments]
-    if os.geteuid() == 0:
-        setpriv = shutil.which("setpriv")
-        if setpriv is None:
-            pytest.skip("root, and no setpriv to be somebody else")
-        command = [setpriv, "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", *command]
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env={"MEMU_ENCODER": "none", "MEMU_CONFIG": ""},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+def run_as_somebody(folder: Path, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python code with these arguments, in the folder."""
+    user = NOBODY if os.geteuid() == 0 else None
+    environment = {"MEMU_ENCODER": "none", "MEMU_CONFIG": ""}
+    return run_python(code, *arguments, cwd=folder, environment=environment, user=user)
 
 
 def run_commands(folder: Path, *commands: Sequence[str], largest_file: int = 0) -> list[Ended]:
     """memu's commands one after another, in one process. ``largest_file``: bytes, 0 for no limit."""
     wanted = json.dumps([list(command) for command in commands])
-    ended = run_as_somebody(folder, "-c", _COMMANDS, str(largest_file), wanted)
+    ended = run_as_somebody(folder, _COMMANDS, str(largest_file), wanted)
     assert ended.returncode == 0, ended.stderr
     return [Ended(*each) for each in json.loads(ended.stdout)]
