@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Integer, LargeBinary, Select, bindparam, s
 
 from memu.storage.conditions import findable, settle
 from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned
-from memu.storage.scoped import Scoped, linked
+from memu.storage.scoped import Scoped, chunks, linked
 from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter
 from memu.storage.statements import one_of, within
 from memu.storage.tables import passage, passage_vector
@@ -49,7 +49,7 @@ class SqliteSearch(Questioned):
             rows = self._scoped.run(_passing_vectors(wanted), encoder_id=encoder_id, most=self._few + 1).all()
             if len(rows) <= self._few:
                 # They pass already: to ask again costs as much as to find them.
-                return settle(self._scoped, _cosines(rows, unit), EVERYTHING, limit)
+                return settle(self._scoped, _best(_cosines(rows, unit), limit), EVERYTHING, limit)
         return self._of_packs(unit, encoder_id, wanted, limit)
 
     def _of_packs(
@@ -84,7 +84,14 @@ class SqliteSearch(Questioned):
         named = [
             (names[place], float(scores[at])) for place, at in zip(places, chosen, strict=True) if place in names
         ]
-        return settle(self._scoped, named, wanted, limit)
+        if len(named) <= limit * TRIED_AT_FIRST:
+            return settle(self._scoped, named, wanted, limit)
+        # Places are dear: they are asked only of the best of those that pass.
+        passing: set[str] = set()
+        for piece in chunks([each for each, _ in named]):
+            passing.update(self._scoped.run(_passing(wanted), ids=piece).scalars())
+        left = [(each, score) for each, score in named if each in passing]
+        return settle(self._scoped, _best(left, limit), EVERYTHING, limit)
 
 
 def _is_narrow(wanted: SearchFilter) -> bool:
@@ -102,6 +109,14 @@ def _cosines(rows: Sequence[Any], unit: NDArray[np.float32]) -> list[tuple[str, 
     floats = whole.reshape(len(usable), len(unit)).astype(np.float32)
     cosines = (floats @ unit / np.linalg.norm(floats, axis=1)).astype(np.float64).round(COSINE_DIGITS)
     return [(each, float(cosine)) for (each, _), cosine in zip(usable, cosines, strict=True)]
+
+
+def _best(named: list[tuple[str, float]], count: int) -> list[tuple[str, float]]:
+    """The ``count`` best with all that tie with the last one."""
+    if len(named) <= count:
+        return named
+    least = sorted((score for _, score in named), reverse=True)[count - 1]
+    return [(each, score) for each, score in named if score >= least]
 
 
 def _above(scores: NDArray[np.float64], count: int, *, ties: bool) -> list[int]:
@@ -141,6 +156,12 @@ def _passing_vectors(wanted: SearchFilter) -> Select[Any]:
         .where(*_of_encoder(), findable(wanted))
         .limit(bindparam("most", type_=Integer))
     )
+
+
+@lru_cache(maxsize=FILTERS_KEPT)
+def _passing(wanted: SearchFilter) -> Select[Any]:
+    """Those of ``ids`` that pass the filter."""
+    return select(passage.c.id).where(one_of(passage.c.id, "ids"), findable(wanted))
 
 
 @lru_cache(maxsize=FILTERS_KEPT)
