@@ -19,14 +19,14 @@ from memu.ingest.paths import hash_source
 from memu.ingest.scan import FoundFile
 from memu.memorize.file_survey import nanoseconds, work_of
 from memu.memorize.settlement import new_resource
-from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, Outcome, SyncState
+from memu.memorize.states import EmbedState, FoldState, MemorizeState, Outcome, SyncState
 from memu.providers.meter import Meter
 from memu.records import ExportReport, FileProblem, PageChanges, Scope, State, Workspace
 from memu.storage.database import Database
 from memu.storage.queue import QueuedPage
 from memu.storage.session import Session
 
-__all__ = ["AssignPages", "Carry", "EmbedScope", "ExportTree", "FoldPages", "MemorizeFiles", "find_unpatched"]
+__all__ = ["Carry", "EmbedScope", "ExportTree", "FoldPages", "MemorizeFiles", "find_unpatched"]
 
 S = TypeVar("S")
 Item = TypeVar("Item")
@@ -114,31 +114,6 @@ class MemorizeFiles:
 
         await self.database.write(work)
         return Outcome(path=file.path, state=State.FAILED, reason=reason)
-
-
-@dataclass(frozen=True, slots=True)
-class AssignPages:
-    """Settle over all sources which page each entry stands on, if any source changed since the last time."""
-
-    database: Database
-    carry: Carry
-
-    async def __call__(self, state: SyncState) -> SyncState:
-        assert state.workspace is not None
-        workspace_id = state.workspace.id
-        workspace = await self.database.read(
-            lambda session: session.within(state.scope).workspaces.get(workspace_id)
-        )
-        if workspace is not None and workspace.assigned != workspace.version:
-            assigning = AssignState(scope=state.scope, workspace_id=workspace_id, meter=state.meter)
-            # What is new waits for the run that may ask whether its pages stand already; nothing is named twice.
-            try:
-                failed = (await self.carry("assign", assigning)).failed
-            except CapReached as cap:
-                failed = str(cap)
-            if failed is not None:
-                return replace(state, unpatched=(FileProblem(path="names of pages", reason=failed),))
-        return state
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from memu.memorize.trust_rules import TRUST_RULES, number_rules
 from memu.providers.protocols import Encoder
 from memu.records import FileProblem, Resource, State, SyncReport, SyncRun
 from memu.storage.database import Database
+from memu.storage.runs import names_of
 from memu.storage.session import Session
 
 __all__ = ["WriteReport"]
@@ -47,7 +48,8 @@ class WriteReport:
             if run is not None and run.id == state.run_id:
                 ended = _ended(run, report, capped=state.meter.stopped is not None)
                 rules = number_rules(state.untrusted)
-                runs.finish(replace(ended, counts={**ended.counts, TRUST_RULES: rules} if rules else ended.counts))
+                kept = names_of(run.counts) | ({TRUST_RULES: rules} if rules else {})
+                runs.finish(replace(ended, counts={**ended.counts, **kept}))
 
         await self.database.write(work)
         return replace(state, report=report)

@@ -131,7 +131,8 @@ class AssignState:
     """The pages of one workspace's entries, settled over all its sources.
 
     version: the workspace's, as it was when its sources were loaded. standing: the pages that are written.
-    failed: why a model did not say which new names of pages mean one thing.
+    failed: why a model did not say which new names of pages mean one thing. tried: how many times in a row it did
+    not. due: whether it is asked again about names that stand apart for it.
     """
 
     scope: Scope
@@ -144,6 +145,8 @@ class AssignState:
     assignment: Assignment | None = None
     queued: int = 0
     failed: str | None = None
+    tried: int = 0
+    due: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memu.memorize.assign_step import AssignPages
 from memu.memorize.embed_beside import FoldBeside
 from memu.memorize.extract_step import Extract
 from memu.memorize.extractors.protocol import Extractor
 from memu.memorize.file_steps import Commit, Parse, Read, redact_text
 from memu.memorize.file_survey import CompareFiles, ScanFolder
 from memu.memorize.file_work import (
-    AssignPages,
     Carry,
     EmbedScope,
     ExportTree,
@@ -112,7 +112,6 @@ def _survey_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
 
 def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
     database, carry, concurrency = parts.database, parts.carry, parts.concurrency
-    fold = FoldPages(database, carry, concurrency)
     return (
         Step(
             "memorize",
@@ -120,13 +119,7 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
             ["scope", "folder", "meter", "workspace", "began", "untrusted", "diff", "offered"],
             ["outcomes"],
         ),
-        Step("assign", AssignPages(database, carry), ["scope", "workspace", "meter"], ["unpatched"]),
-        Step(
-            "fold",
-            fold if parts.models is None or parts.encoder is None else FoldBeside(fold, carry),
-            ["scope", "meter", "retry_failed", "unpatched"],
-            ["pages", "unpatched", "degraded"],
-        ),
+        *_page_steps(parts),
         Step(
             "overview",
             WriteOverviews(database, parts.models),
@@ -148,6 +141,25 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
                 *("meter", "vectors_missing", "degraded", "export", "untrusted"),
             ],
             ["report"],
+        ),
+    )
+
+
+def _page_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
+    database, carry = parts.database, parts.carry
+    fold = FoldPages(database, carry, parts.concurrency)
+    return (
+        Step(
+            "assign",
+            AssignPages(database, carry, asks=parts.models is not None),
+            ["scope", "workspace", "meter", "retry_failed"],
+            ["unpatched"],
+        ),
+        Step(
+            "fold",
+            fold if parts.models is None or parts.encoder is None else FoldBeside(fold, carry),
+            ["scope", "meter", "retry_failed", "unpatched"],
+            ["pages", "unpatched", "degraded"],
         ),
     )
 
@@ -206,7 +218,7 @@ def _assign(parts: Collaborators) -> Workflow[AssignState]:
     return Workflow(
         "assign",
         AssignState,
-        ["scope", "workspace_id", "meter"],
+        ["scope", "workspace_id", "meter", "tried", "due"],
         [
             Step(
                 "load",
@@ -217,8 +229,8 @@ def _assign(parts: Collaborators) -> Workflow[AssignState]:
             Step(
                 "names",
                 SettleNames(parts.database, parts.models),
-                ["scope", "meter", "standing", "candidates"],
-                ["candidates", "failed"],
+                ["scope", "workspace_id", "meter", "standing", "candidates", "tried", "due"],
+                ["candidates", "failed", "tried", "due"],
             ),
             Step("settle", settle_pages, ["sources", "candidates"], ["assignment"]),
             Step(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement
 
@@ -13,9 +14,15 @@ from memu.storage.rows import RUN, to_run
 from memu.storage.scoped import Group
 from memu.storage.tables import sync_run
 
-__all__ = ["Runs"]
+__all__ = ["Runs", "names_of"]
 
 _KEPT = 200
+_NAMES_FAILED, _NAMES_ASKED = "names_failed", "names_asked"
+
+
+def names_of(counts: Mapping[str, int]) -> dict[str, int]:
+    """What a run's counts say of names of pages that nobody settled."""
+    return {name: count for name, count in counts.items() if name in (_NAMES_FAILED, _NAMES_ASKED)}
 
 
 class Runs(Group):
@@ -28,6 +35,7 @@ class Runs(Group):
         )
         now = self._scoped.now
         self._connection.execute(interrupted.values(state="interrupted", ended_at=now))
+        last = self.last(workspace_id)
         run = SyncRun(
             id=new_id(),
             workspace_id=workspace_id,
@@ -35,6 +43,7 @@ class Runs(Group):
             started_at=now,
             extractor=extractor,
             encoder=encoder,
+            counts=names_of(last.counts) if last else {},
         )
         self._scoped.insert(
             sync_run,
@@ -45,7 +54,7 @@ class Runs(Group):
                     "state": run.state,
                     "extractor": extractor,
                     "encoder": encoder,
-                    "counts": {},
+                    "counts": dict(run.counts),
                     "failed": [],
                     "error": None,
                     "names": None,
@@ -105,6 +114,28 @@ class Runs(Group):
             error=run.error,
             usage=run.usage,
         )
+
+    def note_names(self, workspace_id: str, *, failed: bool) -> None:
+        """Note with the newest run whether a model failed to say which names of pages mean one thing.
+
+        Later runs keep it until one did say it.
+        """
+        run = self.last(workspace_id)
+        if run is None:
+            return
+        counts = {name: count for name, count in run.counts.items() if name not in (_NAMES_FAILED, _NAMES_ASKED)}
+        if failed:
+            tried = run.counts.get(_NAMES_FAILED, 0) + 1
+            counts |= {_NAMES_FAILED: tried, _NAMES_ASKED: int(self._scoped.now.timestamp())}
+        if counts != run.counts:
+            self._scoped.update_ids(sync_run, [(run.id, {"counts": counts})])
+
+    def names_failures(self, workspace_id: str) -> tuple[int, datetime | None]:
+        """How many times in a row that failed, and when it was last asked."""
+        run = self.last(workspace_id)
+        if run is None or _NAMES_FAILED not in run.counts:
+            return 0, None
+        return run.counts[_NAMES_FAILED], datetime.fromtimestamp(run.counts[_NAMES_ASKED], UTC)
 
     def forget_paths(self, paths: Collection[str]) -> None:
         """Take these files out of what runs said of failed ones."""

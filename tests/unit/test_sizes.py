@@ -15,7 +15,7 @@ MODULE_LINES = 250
 FUNCTION_LINES = 40
 
 LONG_MODULES = {
-    "memorize/workflows.py": 285,  # five tables of steps, read as tables
+    "memorize/workflows.py": 295,  # five tables of steps, read as tables
     "providers/embedded.py": 275,  # one encoder, its files and its checks
     "records.py": 845,  # one vocabulary, one place
     "service.py": 785,  # every verb, thin, and all that is put together for them
