@@ -129,7 +129,8 @@ class Document:
     title: what a person called it (front matter, first heading, chat name), else the file's stem made readable;
         ``titled`` tells which. tags and category come from front matter only, as written. description is a
         summary that the source itself states, or "". happened_at comes from content or path only, never from
-        the file system. damage counts what had to be passed over ("bad_record": 2). turns: of a session, in order.
+        the file system. damage counts what had to be passed over ("bad_record": 2). turns: of a session, in order;
+        own_run: it is one of memu's own, with a model.
     """
 
     kind: Kind
@@ -143,6 +144,7 @@ class Document:
     links: tuple[str, ...] = ()
     damage: tuple[tuple[str, int], ...] = ()
     turns: tuple[SessionTurn, ...] = ()
+    own_run: bool = False
 
     def map_text(self, change: Callable[[str], str]) -> Document:
         """The same document with ``change`` applied to every string that came from the source."""

@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.citations import check_tree
 
 from memu import ConfigurationError, Hit, Layer, MemoryService, NotFound
 from memu.sync import MemoryService as BlockingService
@@ -108,6 +109,16 @@ async def test_there_is_no_turn_beyond_the_last_nor_in_what_is_no_session(folder
         for reference in (f"logs/{LINES}#turn-9", "notes.md#turn-1", "notes.md#1", "gone.jsonl#1"):
             with pytest.raises(NotFound):
                 await memu.get(reference)
+
+
+async def test_p4_what_pages_quote_of_sessions_stands_on_the_cited_lines(folder: Path) -> None:
+    async with open_service(folder) as memu:
+        await memu.memorize_workspace(folder)
+        skills = [each.title for each in await memu.list_files(tracks=["skill"])]
+    assert skills == ["Commands that worked"]
+    count, broken = check_tree(folder / ".memu" / "workspace-memory")
+    assert count > 5
+    assert not broken
 
 
 async def test_recall_quotes_the_last_turns_of_the_newest_session(folder: Path) -> None:

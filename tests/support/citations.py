@@ -24,6 +24,8 @@ _NOTE = re.compile(r"^\[\^([a-z2-7]{5,52})\]: (.*)$")
 _LINK = re.compile(r"\]\(<?([^()<>]*(?:\([^()]*\)[^()<>]*)*)>?\)")
 _LINES = re.compile(r"#L(\d+)(?:-L(\d+))?$")
 _LABEL = re.compile(r"^\s*(?:>\s*)?(?:[-*+]|\d+[.)])?\s*\*\*.*?\*\* — ", re.DOTALL)
+# Above a fence it stands as a line of its own.
+_TITLE = re.compile(r"^\s*\*\*[^\n]*\*\*\n\s*\n")
 # A quoted link is led anew from where the page lies; its words are the quote.
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _TARGET = re.compile(r"\]\([^\s()]*\)")
@@ -105,7 +107,7 @@ def _holds(block: str, source: str) -> bool:
         _base64_text(source),
     ]
     wanted = _MARK.sub("", block)
-    candidates = {wanted, _LABEL.sub("", wanted)}
+    candidates = {wanted, _LABEL.sub("", wanted), _TITLE.sub("", wanted)}
     return any(_pattern(each).search(_letters(reading)) for each in candidates for reading in readings)
 
 

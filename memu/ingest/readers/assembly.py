@@ -73,6 +73,7 @@ def assemble(
     links: Iterable[str] = (),
     damage: Mapping[str, int] | None = None,
     turns: Iterable[SessionTurn] = (),
+    own_run: bool = False,
 ) -> Document:
     """The document. A missing title becomes the file's stem, a missing date the path's."""
     counts = Counter(damage or {})
@@ -91,6 +92,7 @@ def assemble(
         links=tuple(dict.fromkeys(clean(link) for link in links))[:_LINKS_LIMIT],
         damage=tuple(sorted((name, count) for name, count in counts.items() if count)),
         turns=tuple(turns),
+        own_run=own_run,
     )
 
 

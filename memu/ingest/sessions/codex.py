@@ -46,6 +46,9 @@ class Codex:
             return
         like = Event(kind=EventKind.COST, lines=record.lines, time=time_at(record.value, "timestamp"))
         kind = text_at(payload, "type")
+        rules = text_at(payload, "instructions") or text_at(payload, "base_instructions", "text")
+        if rules:
+            yield replace(like, kind=EventKind.RULES, text=rules)
         if text_at(record.value, "type") == "compacted":
             yield _placed(like, EventKind.NOTE, text_at(payload, "message"))
         elif text_at(record.value, "type") == "event_msg":

@@ -28,7 +28,7 @@ _PLACE = re.compile(r"turn (\d{1,9})(, event \d{1,9})?")
 
 
 class EventKind(StrEnum):
-    """What an event is. The last five hold no words of their own: they end, interrupt, cost or name something."""
+    """What an event is. The last six give no words to a turn: they end, interrupt, cost, name or instruct."""
 
     PROMPT = "prompt"
     ANSWER = "answer"
@@ -43,12 +43,13 @@ class EventKind(StrEnum):
     BREAK = "break"
     COST = "cost"
     TITLE = "title"
+    RULES = "rules"
 
 
 CALLS = frozenset({EventKind.COMMAND, EventKind.WRITE, EventKind.TOOL, EventKind.PLAN})
 """What an agent does; an output answers one of them."""
 
-WORDLESS = frozenset({EventKind.END, EventKind.STOP, EventKind.BREAK, EventKind.COST, EventKind.TITLE})
+WORDLESS = frozenset(EventKind) - CALLS - {EventKind.PROMPT, EventKind.ANSWER, EventKind.OUTPUT, EventKind.NOTE}
 """Events that become no block."""
 
 

@@ -30,6 +30,7 @@ _SPEAKERS = {
     **dict.fromkeys(("user", "human"), EventKind.PROMPT),
     **dict.fromkeys(("assistant", "ai", "model", "agent"), EventKind.ANSWER),
 }
+_RULERS = frozenset({"system", "developer"})
 _TOOLS = frozenset({"tool", "function"})
 _TEXT = frozenset({"text", "input_text", "output_text"})
 _TIMES = ("timestamp", "time", "created_at", "createdAt", "date")
@@ -62,6 +63,9 @@ class RoleContent:
         if role in _TOOLS:
             called = text_at(inner, "tool_call_id") or text_at(inner, "call_id")
             yield from (_read_output(said, called, like) for said in list(texts_in(content, _TEXT))[-1:])
+            return
+        if role in _RULERS:
+            yield from (replace(like, kind=EventKind.RULES, text=said) for said in texts_in(content, _TEXT))
             return
         yield from _read_parts(content, like)
         kind = _SPEAKERS.get(role)

@@ -15,7 +15,7 @@ __all__ = ["cut_turns"]
 
 _SAID = frozenset({EventKind.PROMPT, EventKind.ANSWER})
 _OPENS = frozenset({EventKind.PROMPT, EventKind.BREAK})
-_WAITS = frozenset({EventKind.NOTE, EventKind.TITLE})
+_ASIDE = frozenset({EventKind.TITLE, EventKind.RULES})
 
 
 def cut_turns(events: Iterable[Event], number: int = 1, since: int = 1) -> Iterator[Turn]:
@@ -36,7 +36,8 @@ def cut_turns(events: Iterable[Event], number: int = 1, since: int = 1) -> Itera
         if _is_note(event, held):
             event = replace(event, kind=EventKind.NOTE, since=min(since, event.lines.start))
             since = event.lines.end + 1
-        held.add(event)
+        if event.kind not in _ASIDE:
+            held.add(event)
     if held.acted or any(event.kind is EventKind.NOTE for event in held.events):
         yield _close(number, held.events)
 
@@ -75,7 +76,7 @@ class _Gathered:
             self.said.add((event.kind, event.text))
         elif event.kind not in WORDLESS:
             self.said.clear()
-        if event.kind not in WORDLESS | _WAITS:
+        if event.kind not in WORDLESS and event.kind is not EventKind.NOTE:
             self.acted = True
             self.last = event
 

@@ -19,12 +19,13 @@ from memu.memorize.extractors.cue_words import load_phrases
 from memu.memorize.extractors.imperatives import is_imperative
 from memu.memorize.extractors.memory_types import classify_personal
 from memu.memorize.extractors.noise import is_noise
+from memu.memorize.extractors.own_words import bears_mark, repeats_memory
 from memu.memorize.extractors.quotes import bound_slice, quote
 from memu.memorize.extractors.trust import instructs_model
 from memu.memorize.sentences import Slice, count_words, split_sentences
 from memu.records import Kind, MemoryType
 
-__all__ = ["extract_chat"]
+__all__ = ["extract_chat", "prose_lines"]
 
 STATEMENT_WORDS = 40
 _MIN_WORDS = 3
@@ -65,8 +66,14 @@ def _extract_said(document: Document, block: Block, dropped: Counter[str]) -> li
     if document.kind is Kind.SESSION and len(block.text) > _PASTED_CHARS:
         dropped["pasted"] += 1
         return []
+    if bears_mark(block.text):
+        dropped["own_words"] += 1
+        return []
     statements: list[Slice] = []
-    for line in _prose_lines(block.text):
+    for line in prose_lines(block.text):
+        if repeats_memory(line.text):
+            dropped["own_words"] += 1
+            continue
         statements += _group(block.text, line, dropped, document.kind)
         if len(statements) > _MAX_PER_TURN:
             dropped["long_turn"] += 1
@@ -147,7 +154,7 @@ def _gives_name(text: str) -> bool:
 def _extract_done(document: Document, block: Block, dropped: Counter[str]) -> list[Candidate]:
     """Only what an assistant reports as done; its advice is not a fact about anyone."""
     done: list[Slice] = []
-    for line in _prose_lines(block.text):
+    for line in prose_lines(block.text):
         done += [
             Slice(sentence.text, line.start + sentence.start, line.start + sentence.end)
             for sentence in split_sentences(line.text)
@@ -160,7 +167,7 @@ def _extract_done(document: Document, block: Block, dropped: Counter[str]) -> li
     return [replace(quote(block, piece, like), memory_type=MemoryType.ACTION) for piece in kept]
 
 
-def _prose_lines(text: str) -> Iterator[Slice]:
+def prose_lines(text: str) -> Iterator[Slice]:
     """Runs of prose: paragraphs' lines joined, list items alone; code, quotes and pasted output left out."""
     at, fenced = 0, False
     start: int | None = None

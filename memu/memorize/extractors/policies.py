@@ -17,6 +17,7 @@ from memu.memorize.extractors.procedures import extract_procedure, is_procedure
 from memu.memorize.extractors.quotes import order_by_source
 from memu.memorize.extractors.rules import extract_rules
 from memu.memorize.extractors.sections import split_sections
+from memu.memorize.extractors.sessions import extract_session
 from memu.memorize.extractors.tables import extract_log, extract_table
 from memu.memorize.extractors.trust import may_teach
 from memu.records import Kind
@@ -64,7 +65,7 @@ _POLICIES: dict[Kind, Policy] = {
     Kind.DOCUMENT: _extract_prose,
     Kind.MAIL: extract_document,
     Kind.CHAT: extract_chat,
-    Kind.SESSION: extract_chat,
+    Kind.SESSION: extract_session,
     Kind.MEETING: extract_meeting,
     Kind.RULES: extract_rules,
     Kind.TABLE: extract_table,

@@ -28,6 +28,8 @@ def is_worth_asking(document: Document, path: str) -> bool:
     """
     if document.kind not in _ASKED or find_source_noise(document, path) or is_agent_skill(document, path):
         return False
+    if document.own_run:
+        return False
     words = 0
     for block in document.blocks:
         words += count_words(block.text) if block.kind in _PROSE else 0

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from memu.ingest.document import Block, BlockKind, Document
+from memu.memorize.extractors.own_words import bears_mark
 from memu.memorize.extractors.quotes import locate
 from memu.memorize.sentences import Slice, cut_pieces, split_sentences
 from memu.records import Kind, LineSpan
@@ -64,7 +65,7 @@ def read_lines(document: Document) -> Iterator[Line]:
     for index, block in enumerate(document.blocks):
         rows = rows + 1 if block.kind in _ROWS else 0
         said_by_none = block.kind is BlockKind.TURN or block.event is not None
-        if rows > _MOST_ROWS or (said_by_none and block.role in _MACHINES):
+        if rows > _MOST_ROWS or (said_by_none and (block.role in _MACHINES or bears_mark(block.text))):
             continue
         # A long turn is several blocks.
         same = (block.kind, block.role, block.speaker, block.time)
