@@ -43,15 +43,8 @@ _TRIGGERS = ("".join((_GONE, _FREE, "END")), "".join((_CHANGED, _FREE, _LOSE_PLA
 
 def upgrade() -> None:
     op.add_column("passage_vector", sa.Column("place", sa.Integer()))
-    placed = sa.text("place IS NOT NULL")
-    op.create_index(
-        "ix_passage_vector_place",
-        "passage_vector",
-        ["scope_id", "encoder_id", "place"],
-        unique=True,
-        sqlite_where=placed,
-        postgresql_where=placed,
-    )
+    places = ["scope_id", "encoder_id", "place"]
+    op.create_index("ix_passage_vector_place", "passage_vector", places, unique=True)
     op.create_table(
         "vector_pack",
         sa.Column("scope_id", sa.String(64), nullable=False),

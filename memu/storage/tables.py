@@ -26,7 +26,6 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    text,
 )
 
 from memu.storage.types import Int8Vector, Json, UtcDateTime
@@ -290,13 +289,8 @@ passage_vector = Table(
     Column("place", Integer),
     PrimaryKeyConstraint("scope_id", "passage_id", "encoder_id"),
     _link("passage_id", "passage"),
-    Index(
-        "ix_passage_vector_place",
-        *("scope_id", "encoder_id", "place"),
-        unique=True,
-        sqlite_where=text("place IS NOT NULL"),
-        postgresql_where=text("place IS NOT NULL"),
-    ),
+    # Of all rows on purpose: a condition in the words of one database would load what belongs to it.
+    Index("ix_passage_vector_place", "scope_id", "encoder_id", "place", unique=True),
     sqlite_with_rowid=False,
 )
 

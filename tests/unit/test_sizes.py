@@ -20,7 +20,7 @@ LONG_MODULES = {
     "records.py": 845,  # one vocabulary, one place
     "service.py": 785,  # every verb, thin, and all that is put together for them
     "storage/rows.py": 265,  # one row after another
-    "storage/tables.py": 440,  # one table after another
+    "storage/tables.py": 435,  # one table after another
 }
 LONG_FUNCTIONS: dict[str, int] = {}
 
