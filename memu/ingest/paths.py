@@ -12,11 +12,12 @@ import hashlib
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from memu.errors import ReadError
 
-__all__ = ["hash_source", "os_path", "read_head", "read_source", "stored_path"]
+__all__ = ["hash_source", "os_path", "read_head", "read_source", "stored_path", "stream_source"]
 
 _AMBIGUOUS = re.compile(r"%(?=25|[89A-F][0-9A-F])")
 _ESCAPE = re.compile(r"%(25|[89A-F][0-9A-F])")
@@ -73,6 +74,24 @@ def read_source(root: Path, path: str, *, max_size: int) -> bytes:
     if len(data) > max_size:
         raise ReadError(f"larger than {max_size} bytes")
     return data
+
+
+def stream_source(root: Path, path: str, *, max_size: int) -> Iterator[bytes]:
+    """A source's bytes, 1 MiB at a time.
+
+    Raises:
+        ReadError: as :func:`read_source`.
+    """
+    left = max_size
+    with os.fdopen(_open(root, path), "rb") as file:
+        try:
+            while piece := file.read(_CHUNK):
+                left -= len(piece)
+                if left < 0:
+                    raise ReadError(f"larger than {max_size} bytes")
+                yield piece
+        except OSError as error:
+            raise ReadError(_reason(error)) from error
 
 
 def read_head(root: Path, path: str, *, size: int) -> bytes:

@@ -21,9 +21,11 @@ from memu.ingest.paths import read_source, stored_path
 from memu.ingest.project_file import PROJECT_FILE
 from memu.records import FileProblem
 
-__all__ = ["DEFAULT_MAX_SIZE", "IGNORE_FILES", "FoundFile", "Scan", "ScanRules", "scan"]
+__all__ = ["DEFAULT_MAX_SIZE", "IGNORE_FILES", "MAX_LOG_SIZE", "FoundFile", "Scan", "ScanRules", "scan"]
 
 DEFAULT_MAX_SIZE = 8 << 20
+MAX_LOG_SIZE = 1 << 30
+_LOG_SUFFIXES = (".jsonl", ".ndjson")
 IGNORE_FILES = (".gitignore", ".memuignore")
 """Read in this order, so that a pattern of ours can undo one of git's."""
 
@@ -196,13 +198,17 @@ class _Walk:
             or (self._own_reason(entry, path) if name in self.own_names else None)
             or (rules.explain(path, name) if rules.speaks(name) else None)
             or explain_suffix(name)
-            or (explain_size(size, self.rules.max_size) if size > self.rules.max_size else None)
+            or (explain_size(size, self._limit(name)) if size > self.rules.max_size else None)
         )
         if reason:
             self._note(self.skipped, path, reason)
             return
         plain = path if path.isascii() and "%" not in path else stored_path(path)
         self.files.append(found_file(plain, status))
+
+    def _limit(self, name: str) -> int:
+        """What may be a session's log is read as a stream, so it may be far larger; its content decides then."""
+        return MAX_LOG_SIZE if name.lower().endswith(_LOG_SUFFIXES) else self.rules.max_size
 
     def _kind_reason(self, path: str, mode: int) -> str | None:
         return self._link_reason(path) if S_ISLNK(mode) else explain_mode(mode)

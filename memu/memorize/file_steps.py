@@ -19,6 +19,7 @@ from memu.ingest.paths import read_source
 from memu.languages import NO_LANGUAGE
 from memu.memorize.candidate import Candidate
 from memu.memorize.file_survey import nanoseconds
+from memu.memorize.large_logs import read_large
 from memu.memorize.source_rows import entry_passage, index_passages, store_source
 from memu.memorize.states import MemorizeState, Outcome
 from memu.records import Kind, RecallEntry, Resource, State
@@ -47,16 +48,16 @@ class Read:
     async def __call__(self, state: MemorizeState) -> MemorizeState:
         from memu.ingest.encoding import decode
 
+        if state.file.size > self.max_size:
+            return await asyncio.to_thread(read_large, state, self.max_size)
         data = await asyncio.to_thread(read_source, state.root, state.file.path, max_size=self.max_size)
         state = replace(state, data=data, content_hash=hashlib.sha256(data).hexdigest())
         try:
             decoded = await asyncio.to_thread(decode, data)
         except ReadError as error:
             return replace(state, skipped=str(error))
-        if not decoded.text.strip():
-            return replace(state, skipped="empty")
-        if is_own_export(decoded.text[:_HEAD_CHARACTERS]):
-            return replace(state, skipped=OWN_EXPORT)
+        if not decoded.text.strip() or is_own_export(decoded.text[:_HEAD_CHARACTERS]):
+            return replace(state, skipped=OWN_EXPORT if decoded.text.strip() else "empty")
         return replace(state, text=decoded.text)
 
 
@@ -118,9 +119,8 @@ class Commit:
         wanted = _checked(_to_resource(state), state)
         entries = tuple(_to_entry(ordinal, each) for ordinal, each in enumerate(_kept(state)))
         passages = await asyncio.to_thread(index_passages, state.passages)
-        entry_passages = await asyncio.to_thread(
-            index_passages, [entry_passage(entry, wanted) for entry in entries]
-        )
+        found = [entry_passage(entry, wanted) for entry in entries]
+        entry_passages = await asyncio.to_thread(index_passages, found)
 
         def work(session: Session) -> None:
             repository = session.within(state.scope)

@@ -42,7 +42,13 @@ def are_lines(text: str) -> bool:
 def read_records(text: str, damage: Counter[str]) -> Iterator[Record]:
     """The records of a log, whichever form it has. What cannot be read is counted in ``damage``."""
     if are_lines(text):
-        yield from read_lines(text.split("\n"), damage)
+        *lines, last = text.split("\n")
+        yield from read_lines(lines, damage)
+        # A line without an end is still being written; when it is whole it is read.
+        cut: Counter[str] = Counter()
+        yield from read_lines([last], cut, len(lines) + 1)
+        damage["cut_line"] += cut.pop("bad_record", 0)
+        damage.update(cut)
         return
     parsed = parse_json(text)
     if parsed.damage:
@@ -62,6 +68,9 @@ def read_lines(lines: Iterable[str], damage: Counter[str], first: int = 1) -> It
     """The records of JSON lines, the first of which has the number ``first``."""
     for number, line in enumerate(lines, first):
         record = _parse_line(line, number, damage)
+        if record is not None and record.value.get("long_line") is True:
+            damage["long_line"] += 1
+            continue
         if record is not None:
             yield from _open(record, None, None)
 

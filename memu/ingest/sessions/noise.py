@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["cut_noise", "cut_prompt", "keep_tail"]
+__all__ = ["TAIL_WINDOW", "cut_noise", "cut_prompt", "keep_tail"]
 
 # An editor, a harness or a shell wraps these around what nobody said.
 _WRAPPED = re.compile(
@@ -18,9 +18,12 @@ _WHOLE = re.compile(r"\s*<([a-z][\w-]{2,40})>.*</\1>\s*", re.DOTALL)
 _IDE = "# Context from my IDE setup:"
 _REQUEST = re.compile(r"^## My request for Codex:?[ \t]*$", re.MULTILINE)
 _RULES = re.compile(r"# AGENTS\.md instructions for [^\n]*\n\s*(?=<INSTRUCTIONS>)")
+_LONGEST_WORD = 240
 _BASE64 = re.compile(r"(?:data:[\w.+-]{1,60}/[\w.+-]{1,60};base64,)?[A-Za-z0-9+/_-]{240,}={0,2}")
 _TAIL_LINES = 12
 _TAIL_CHARS = 1_000
+TAIL_WINDOW = 4 * _TAIL_CHARS
+"""So many characters at the end of an output are looked at."""
 
 
 def cut_prompt(text: str) -> list[str]:
@@ -35,14 +38,14 @@ def cut_noise(text: str) -> list[str]:
     """What is left of a text, as pieces that each stand in it verbatim."""
     pieces: list[str] = []
     for part in _between(text, _find_wrapped(text)):
-        pieces += [piece.strip() for piece in _BASE64.split(part)]
+        pieces += [piece.strip() for piece in _split_base64(part)]
     return [piece for piece in pieces if piece]
 
 
 def keep_tail(text: str) -> str:
     """The last twelve lines of an output, 1,000 characters at most, runs of base64 and blank ends left out."""
-    end = text.rstrip()[-4 * _TAIL_CHARS :]
-    parts = [part.strip("\n").rstrip() for part in _BASE64.split(end)]
+    end = text.rstrip()[-TAIL_WINDOW:]
+    parts = [part.strip("\n").rstrip() for part in _split_base64(end)]
     lines = next((part for part in reversed(parts) if part.strip()), "").split("\n")[-_TAIL_LINES:]
     while len(lines) > 1 and sum(map(len, lines)) + len(lines) > _TAIL_CHARS:
         lines = lines[1:]
@@ -51,6 +54,11 @@ def keep_tail(text: str) -> str:
         return kept
     cut = kept[-_TAIL_CHARS:]
     return cut.partition(" ")[2] or cut
+
+
+def _split_base64(text: str) -> list[str]:
+    """The text around its runs of base64. Few texts have a word so long, and to see that is quick."""
+    return _BASE64.split(text) if max(map(len, text.split()), default=0) >= _LONGEST_WORD else [text]
 
 
 def _find_wrapped(text: str) -> list[tuple[int, int]]:
