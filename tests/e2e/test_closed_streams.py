@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes the streams"),
 ]
 
-CLOSED = ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"]
+CLOSED = ["<&-", ">&- 2>&-", "<&- >&- 2>&-"]
 COMMANDS = {
     "sync work": 0,
     "sync work --json": 0,

@@ -274,7 +274,7 @@ def exported(out: Path) -> dict[str, bytes]:
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
 
 
-EXAMPLES = int(os.environ.get("MEMU_TEST_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("MEMU_TEST_EXAMPLES", "8"))
 
 
 def _settings(examples: int) -> settings:
