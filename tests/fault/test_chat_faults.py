@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -15,6 +17,8 @@ import pytest
 from pydantic import BaseModel, SecretStr
 from support.server import (
     Act,
+    Asked,
+    Handler,
     ScriptedServer,
     answer,
     chat,
@@ -22,7 +26,6 @@ from support.server import (
     cut_short,
     garbage,
     hang,
-    later,
     reset,
     scripted_server,
     trickle,
@@ -300,13 +303,26 @@ async def test_f36_what_cannot_be_read_is_a_bad_reply_and_no_server_that_is_down
 
 
 async def test_calls_run_at_once_as_far_as_there_are_connections(server: ScriptedServer, connect: Connect) -> None:
-    """None of them fails for waiting longer than a reply may take."""
-    server.usual = later(0.2, chat("Because."))
-    model = connect(connections=8)
-    began = time.monotonic()
+    """None of them fails for waiting longer, for its turn, than a reply may take."""
+    together, counting = threading.Barrier(8, timeout=20), threading.Lock()
+    running: list[int] = [0]
+    most: list[int] = [0]
+
+    def act(handler: Handler, asked: Asked, ended: threading.Event) -> None:
+        with counting:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        together.wait()
+        ended.wait(1.1)
+        with counting:
+            running[0] -= 1
+        chat("Because.")(handler, asked, ended)
+
+    server.usual = act
+    model = connect(connections=8, patience=replace(HASTY, read=3.0, total=60.0))
     replies = await asyncio.gather(*(model.reply(MESSAGES) for _ in range(24)))
     assert len(replies) == len(server.asked) == 24
-    assert 0.6 <= time.monotonic() - began < 24 * 0.2
+    assert most == [8]
 
 
 @pytest.mark.skipif(
