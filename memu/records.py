@@ -790,6 +790,12 @@ class RetrieveResult:
         """The documented JSON form; it never echoes the query."""
         return {"schema": 1, "hits": [hit.to_dict() for hit in self.hits], "degraded": self.degraded}
 
+    def to_prompt(self, max_words: int = 800) -> str:
+        """The hits as one block for a prompt: quoted, each with its source, at most ``max_words`` words in all."""
+        from memu.quotation import to_prompt
+
+        return to_prompt(self, max_words)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:

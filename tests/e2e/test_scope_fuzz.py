@@ -23,7 +23,7 @@ from support.postgres import Server
 
 from memu import MemoryService, MemuError, NotFound, ScopeError
 from memu.providers.fakes import HashingEncoder, ScriptedChatModel
-from memu.retrieve.prompt import to_prompt
+from memu.quotation import to_prompt
 
 pytestmark = pytest.mark.e2e
 

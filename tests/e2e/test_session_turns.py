@@ -60,7 +60,7 @@ async def test_hits_stand_under_their_turn_in_the_order_of_the_best(folder: Path
 
 
 async def test_the_prompt_block_tells_a_turns_card_once(folder: Path) -> None:
-    from memu.retrieve.prompt import to_prompt
+    from memu.quotation import to_prompt
 
     async with open_service(folder) as memu:
         await memu.memorize_workspace(folder)

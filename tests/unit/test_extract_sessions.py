@@ -21,8 +21,8 @@ from memu.memorize.extractors.sessions import COMMANDS_PAGE, CORRECTIONS_PAGE
 from memu.memorize.fold.marks import marks_for
 from memu.memorize.llm.asked import is_worth_asking
 from memu.memorize.prompt_files import load_prompt
+from memu.quotation import to_prompt
 from memu.records import Hit, Layer, LineSpan, MemoryType, RetrieveResult, Track
-from memu.retrieve.prompt import to_prompt
 from memu.tokens import text_key
 
 pytestmark = pytest.mark.unit

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "memu"
 
-WORDS = {"records", "errors", "names", "tokens", "languages", "stopwords"}
+WORDS = {"records", "errors", "names", "tokens", "languages", "quotation", "stopwords"}
 ROOMS = {"storage", "providers", "ingest", "workflow"}
 ROADS = {"memorize", "retrieve", "export"}
 
@@ -32,7 +32,8 @@ MAY_IMPORT = {
     "service": WORDS | ROOMS | ROADS | {"settings", "assembly", "carrier", "doctor"},
     "sync": WORDS | ROOMS | ROADS | {"settings", "service"},
     "schema": {"errors", "records", "settings", "storage"},
-    "cli": {"service", "schema", "settings", "records", "errors", "memu"},
+    "cli": {"mcp", "service", "schema", "settings", "records", "errors", "memu"},
+    "mcp": {"service", "records", "errors"},
     "__main__": {"cli"},
     "memu": {"errors", "records", "workflow", "settings", "service"} | ROADS,
 }

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memu.quotation import to_prompt
 from memu.records import Hit, Layer, LineSpan, RetrieveResult, Track
-from memu.retrieve.prompt import to_prompt
 
 pytestmark = pytest.mark.unit
 
