@@ -20,7 +20,7 @@ from memu.languages import NO_LANGUAGE
 from memu.memorize.candidate import Candidate
 from memu.memorize.file_survey import nanoseconds
 from memu.memorize.large_logs import read_large
-from memu.memorize.source_rows import entry_passage, index_passages, store_source
+from memu.memorize.source_rows import entry_passage, index_new, index_passages, store_source
 from memu.memorize.states import MemorizeState, Outcome
 from memu.records import Kind, RecallEntry, Resource, State
 from memu.storage.database import Database
@@ -118,7 +118,7 @@ class Commit:
     async def __call__(self, state: MemorizeState) -> MemorizeState:
         wanted = _checked(_to_resource(state), state)
         entries = tuple(_to_entry(ordinal, each) for ordinal, each in enumerate(_kept(state)))
-        passages = await asyncio.to_thread(index_passages, state.passages)
+        passages = await index_new(self.database, state.scope, state.workspace_id, state.file.path, state.passages)
         found = [entry_passage(entry, wanted) for entry in entries]
         entry_passages = await asyncio.to_thread(index_passages, found)
 

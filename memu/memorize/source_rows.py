@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memu.records import Passage, RecallEntry, RecallFile, Resource
+from memu.records import Passage, RecallEntry, RecallFile, Resource, Scope
+from memu.storage.database import Database
 from memu.storage.repository import Repository
+from memu.storage.session import Session
 from memu.storage.words import IndexedPassage, index_passage
 
-__all__ = ["entry_passage", "index_passages", "page_passages", "store_source"]
+__all__ = ["entry_passage", "index_new", "index_passages", "page_passages", "store_source"]
 
 
 def store_source(
     repository: Repository,
     wanted: Resource,
     entries: Sequence[RecallEntry],
-    passages: Sequence[IndexedPassage],
+    passages: Sequence[Passage | IndexedPassage],
     entry_passages: Sequence[IndexedPassage],
 ) -> Resource:
     """Make these all that is stored of a source; ``entry_passages`` are those of ``entries``, in their order."""
@@ -64,6 +67,27 @@ def page_passages(page: RecallFile, written: Sequence[tuple[str, str]]) -> list[
         for ordinal, (text, heading) in enumerate(written, 1)
     ]
     return [named, *blocks]
+
+
+async def index_new(
+    database: Database, scope: Scope, workspace_id: str, path: str, passages: Sequence[Passage]
+) -> tuple[Passage | IndexedPassage, ...]:
+    """The passages of a source, those with their terms that it does not have yet.
+
+    Of a log that only grew, all but the last few stand already; finding their terms anew would cost most.
+    """
+
+    def load(session: Session) -> frozenset[tuple[str, str]]:
+        repository = session.within(scope)
+        source = repository.resources.by_path(workspace_id, path)
+        standing = repository.passages.of_resource(source.id) if source is not None else ()
+        return frozenset((each.header, each.text) for each in standing)
+
+    known = await database.read(load)
+    # Should one stand in another language or not any more, the store finds its terms on the spot.
+    return await asyncio.to_thread(
+        lambda: tuple(each if (each.header, each.text) in known else index_passage(each) for each in passages)
+    )
 
 
 def index_passages(passages: Sequence[Passage]) -> tuple[IndexedPassage, ...]:

@@ -64,7 +64,7 @@ def long_records() -> list[dict[str, Any]]:
         CLAUDE | {"message": {"role": "user", "content": long_text(4, 5_000)}},
         {"type": "assistant", "message": {"role": "assistant", "content": [
             {"type": "thinking", "thinking": long_text(5, 3_000), "signature": "c2ln" * 3_000}, call, write]}},
-        {"type": "user", "toolUseResult": {"out": output}, "message": {"role": "user", "content": [result, image]}},
+        {"type": "user", "toolUseResult": {"o": output}, "message": {"role": "user", "content": [result, image]}},
         {"type": "assistant", "message": {"role": "assistant", "content": [answer]}},
     ]  # fmt: skip
 

@@ -22,6 +22,7 @@ __all__ = [
     "value_at",
 ]
 
+_LARGEST = 1e15
 _NOTHING: Mapping[str, object] = {}
 
 
@@ -61,9 +62,11 @@ def items_at(value: object, *path: str) -> Sequence[object]:
 
 
 def number_at(value: object, *path: str) -> float | None:
-    """The number at the end of the path; truth values are none."""
+    """The number at the end of the path; truth values, and what is not finite, are none."""
     found = value_at(value, *path)
-    return found if isinstance(found, int | float) and not isinstance(found, bool) else None
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        return None
+    return found if abs(found) < _LARGEST else None
 
 
 def time_at(value: object, *names: str) -> datetime | None:

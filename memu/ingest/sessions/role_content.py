@@ -13,6 +13,7 @@ from memu.ingest.sessions.events import Event, EventKind
 from memu.ingest.sessions.fields import (
     find_lines,
     items_at,
+    number_at,
     object_at,
     parse_object,
     text_at,
@@ -115,7 +116,7 @@ def _read_output(said: str, call: str, like: Event) -> Event:
     told = parse_object(said)
     shown = text_at(told, "output") or said
     code = read_exit(shown)
-    stated = value_at(told, "exit_code")
-    code = stated if isinstance(stated, int) and not isinstance(stated, bool) else code
+    stated = number_at(told, "exit_code")
+    code = code if stated is None else int(stated)
     lines = find_lines(said, like.lines)
     return replace(like, kind=EventKind.OUTPUT, text=shown, lines=lines, call=call, exit=code, failed=bool(code))

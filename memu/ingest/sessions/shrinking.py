@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memu.ingest.encoding import replace_unstorable
+from memu.ingest.sessions.fields import text_at
 from memu.ingest.sessions.log_records import LONGEST_LINE
 from memu.ingest.sessions.noise import TAIL_WINDOW
 
@@ -94,7 +95,7 @@ def _shrink(value: object, *, output: bool, given: bool) -> object:
     if isinstance(value, list):
         return [_shrink(item, output=output, given=given) for item in value]
     if isinstance(value, dict):
-        told = output or value.get("type") in _OUTPUT_TYPES or value.get("role") in _OUTPUT_ROLES
+        told = output or text_at(value, "type") in _OUTPUT_TYPES or text_at(value, "role") in _OUTPUT_ROLES
         return {name: _shrink_field(name, item, output=told, given=given) for name, item in value.items()}
     return value
 
