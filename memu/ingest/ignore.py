@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from pathspec.patterns.gitignore import GitIgnorePatternError
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-__all__ = ["DEFAULT_IGNORES", "IgnoreRule", "IgnoreRules", "IgnoreStack", "parse_rules"]
+__all__ = ["DEFAULT_IGNORES", "IgnoreRule", "IgnoreRules", "IgnoreStack", "default_rules", "parse_rules"]
 
 _ANYWHERE = "^(?:.+/)?"
 _DIRECTORY_MARK = "(?P<ps_d>/)"
@@ -143,6 +144,12 @@ def parse_rules(lines: Iterable[str], reason: str) -> Iterator[IgnoreRule]:
         rule = _parse_rule(line, reason)
         if rule is not None:
             yield rule
+
+
+@cache
+def default_rules() -> tuple[IgnoreRule, ...]:
+    """The rules of ``DEFAULT_IGNORES``."""
+    return tuple(rule for pattern, reason in DEFAULT_IGNORES for rule in parse_rules([pattern], reason))
 
 
 def _parse_rule(line: str, reason: str) -> IgnoreRule | None:

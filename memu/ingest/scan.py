@@ -15,7 +15,7 @@ from stat import S_ISLNK, S_ISREG
 from memu.errors import ReadError, RootError
 from memu.ingest.formats import explain_mode, explain_size, explain_suffix
 from memu.ingest.found import FoundFile, found_file
-from memu.ingest.ignore import DEFAULT_IGNORES, IgnoreRule, IgnoreRules, IgnoreStack, parse_rules
+from memu.ingest.ignore import IgnoreRule, IgnoreRules, IgnoreStack, default_rules, parse_rules
 from memu.ingest.marks import MANIFEST_NAME, OWN_EXPORT
 from memu.ingest.paths import read_source, stored_path
 from memu.ingest.project_file import PROJECT_FILE
@@ -133,26 +133,38 @@ class _Walk:
             # Without its rules nobody knows what in here was meant to stay out.
             self._note(self.unlistable, base, str(error))
             return
+        take, own_names, speaks, most = self.files.append, self.own_names, rules.speaks, self.rules.max_size
         for entry in entries:
-            path = base + entry.name
+            name = entry.name
+            path = base + name
             try:
                 if entry.is_dir(follow_symlinks=False):
                     self._enter(entry, path + "/", rules)
-                else:
-                    self._take(entry, path, rules)
+                    continue
+                status = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 # Gone since the directory was listed: as good as never seen.
                 continue
             except OSError as error:
                 self._note(self.unlistable, path, f"cannot be looked at: {error.strerror or error}")
+                continue
+            # Nearly every file is plain in all of this; the other reasons are asked for where one may be found.
+            plain = S_ISREG(status.st_mode) and status.st_size <= most and name not in own_names
+            if plain and not speaks(name):
+                reason = explain_suffix(name)
+            else:
+                reason = self._explain(entry, path, status, rules)
+            if reason:
+                self._note(self.skipped, path, reason)
+            else:
+                take(found_file(path if path.isascii() and "%" not in path else stored_path(path), status))
 
     def _own_rules(self, entries: list[os.DirEntry[str]], base: str) -> list[IgnoreRule]:
         # A link could bring in rules from outside the folder; git does not follow one here either.
         present = {entry.name for entry in entries if entry.name in IGNORE_FILES and not entry.is_symlink()}
         rules: list[IgnoreRule] = []
         if not base:
-            for pattern, reason in DEFAULT_IGNORES:
-                rules.extend(parse_rules([pattern], reason))
+            rules.extend(default_rules())
             rules.extend(parse_rules(self.rules.project_ignore, f"ignored by {PROJECT_FILE}"))
         for name in IGNORE_FILES:
             if name in present:
@@ -188,23 +200,17 @@ class _Walk:
             return "version control"
         return "memu's own output" if self.outputs and entry.path in self.outputs else None
 
-    def _take(self, entry: os.DirEntry[str], path: str, rules: IgnoreStack) -> None:
-        name = entry.name
-        status = entry.stat(follow_symlinks=False)
-        size, mode = status.st_size, status.st_mode
-        # Nearly every file passes all of these: what costs a call is asked only where the answer may matter.
-        reason = (
-            (None if S_ISREG(mode) else self._kind_reason(entry.path, mode))
-            or (self._own_reason(entry, path) if name in self.own_names else None)
-            or (rules.explain(path, name) if rules.speaks(name) else None)
-            or explain_suffix(name)
-            or (explain_size(size, self._limit(name)) if size > self.rules.max_size else None)
+    def _explain(
+        self, entry: os.DirEntry[str], path: str, status: os.stat_result, rules: IgnoreStack
+    ) -> str | None:
+        """Why this file is skipped, if it is."""
+        return (
+            self._kind_reason(entry.path, status.st_mode)
+            or self._own_reason(entry, path)
+            or rules.explain(path, entry.name)
+            or explain_suffix(entry.name)
+            or explain_size(status.st_size, self._limit(entry.name))
         )
-        if reason:
-            self._note(self.skipped, path, reason)
-            return
-        plain = path if path.isascii() and "%" not in path else stored_path(path)
-        self.files.append(found_file(plain, status))
 
     def _limit(self, name: str) -> int:
         """What may be a session's log is read as a stream, so it may be far larger; its content decides then."""

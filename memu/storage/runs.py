@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
+from typing import Any
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import Select, bindparam, select
 
 from memu.records import SyncRun
 from memu.storage.ids import new_id
 from memu.storage.rows import RUN, to_run
 from memu.storage.scoped import Group
+from memu.storage.statements import within
 from memu.storage.tables import sync_run
 
 __all__ = ["Runs", "names_of"]
@@ -150,28 +153,22 @@ class Runs(Group):
 
     def last(self, workspace_id: str) -> SyncRun | None:
         """The run that began last."""
-        return self._newest(sync_run.c.workspace_id == workspace_id)
+        return self._newest(_last(), workspace_id)
 
     def before(self, run: SyncRun) -> SyncRun | None:
         """The newest run of the same workspace that began before this one."""
-        return self._newest((sync_run.c.workspace_id == run.workspace_id) & (sync_run.c.id != run.id))
+        return self._newest(_before(), run.workspace_id, run_id=run.id)
 
     def last_good(self, workspace_id: str) -> SyncRun | None:
         """The run that began last of those that ended with every file done."""
-        return self._newest((sync_run.c.workspace_id == workspace_id) & (sync_run.c.state == "done"))
+        return self._newest(_last_good(), workspace_id)
 
-    def _newest(self, wanted: ColumnElement[bool]) -> SyncRun | None:
-        statement = self._scoped.select(*RUN, of=sync_run).where(wanted)
-        newest = statement.order_by(sync_run.c.started_at.desc(), sync_run.c.id.desc()).limit(1)
-        row = self._connection.execute(newest).first()
+    def _newest(self, newest: Select[Any], workspace_id: str, **values: str) -> SyncRun | None:
+        row = self._scoped.run(newest, workspace_id=workspace_id, **values).first()
         return to_run(row) if row else None
 
     def _forget_earlier(self, run: SyncRun) -> None:
-        statement = self._scoped.select(*RUN, of=sync_run).where(
-            sync_run.c.workspace_id == run.workspace_id, sync_run.c.id != run.id
-        )
-        newest_first = statement.order_by(sync_run.c.started_at.desc(), sync_run.c.id.desc())
-        earlier = [to_run(row) for row in self._connection.execute(newest_first)]
+        earlier = self._scoped.run(_earlier(), workspace_id=run.workspace_id, run_id=run.id).all()
         telling = [each for each in earlier if each.failed or each.error is not None]
         cleared: dict[str, object] = {"failed": [], "error": None}
         offering = self._scoped.update(sync_run).where(
@@ -182,3 +179,32 @@ class Runs(Group):
         good = self.last_good(run.workspace_id)
         old = [each.id for each in earlier[_KEPT:] if good is None or each.id != good.id]
         self._scoped.delete_ids(sync_run, old)
+
+
+def _newest_first(*columns: Any) -> Select[Any]:
+    """The runs of ``workspace_id``."""
+    statement = select(*columns).where(within(sync_run), sync_run.c.workspace_id == bindparam("workspace_id"))
+    return statement.order_by(sync_run.c.started_at.desc(), sync_run.c.id.desc())
+
+
+@cache
+def _last() -> Select[Any]:
+    return _newest_first(*RUN).limit(1)
+
+
+@cache
+def _last_good() -> Select[Any]:
+    return _last().where(sync_run.c.state == "done")
+
+
+@cache
+def _before() -> Select[Any]:
+    return _last().where(sync_run.c.id != bindparam("run_id"))
+
+
+@cache
+def _earlier() -> Select[Any]:
+    """What runs but ``run_id`` tell of files."""
+    return _newest_first(sync_run.c.id, sync_run.c.failed, sync_run.c.error).where(
+        sync_run.c.id != bindparam("run_id")
+    )

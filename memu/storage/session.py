@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from memu.records import Scope
 from memu.storage.encoders import Encoders
@@ -16,6 +18,7 @@ from memu.storage.leases import Leases
 from memu.storage.repository import Repository
 from memu.storage.scoped import Scoped, chunks
 from memu.storage.soundness import Soundness
+from memu.storage.statements import one_of
 from memu.storage.tables import scope as scope_table
 
 __all__ = ["Session"]
@@ -75,15 +78,14 @@ class Session:
     def _ids(self, keys: Sequence[str]) -> tuple[str, ...]:
         found: list[str] = []
         for piece in chunks(keys):
-            statement = select(scope_table.c.id).where(scope_table.c.key.in_(piece))
-            found.extend(self._connection.execute(statement).scalars())
+            found += self._connection.execute(_ids_of(), {"keys": piece}).scalars().all()
         return tuple(sorted(found))
 
     def _ensure(self, scope: Scope) -> str:
         insert = insert_function(self._connection)(scope_table).on_conflict_do_nothing()
         # On SQLite there is one writer anyway, and no word for this.
-        held = select(scope_table.c.id).where(scope_table.c.key == scope.key).with_for_update(key_share=True)
-        while (known := self._connection.execute(held).scalar_one_or_none()) is None:
+        held = _ids_of().with_for_update(key_share=True)
+        while (known := self._connection.execute(held, {"keys": [scope.key]}).scalar_one_or_none()) is None:
             # Nothing is inserted where the id is taken, or another process has just made the scope: look again.
             row = {
                 "id": new_scope_id(),
@@ -95,6 +97,11 @@ class Session:
             }
             self._connection.execute(insert, [row])
         return str(known)
+
+
+@cache
+def _ids_of() -> Select[Any]:
+    return select(scope_table.c.id).where(one_of(scope_table.c.key, "keys"))
 
 
 def _typed(value: str | int | bool) -> tuple[str, str | int | bool]:
