@@ -96,6 +96,7 @@ def test_sources_count_together_and_each_strange_thing_once() -> None:
 def test_overlap_is_the_share_of_content_words() -> None:
     assert overlap("Deploys go out on Tuesdays.", ["deploying on Tuesday"]) == pytest.approx(2 / 3)
     assert overlap("The and of.", ["nothing"]) == 1.0
+    assert overlap("Nobody ever said a word.", ["Nobody touches the gateway on Fridays."]) == 0.0
     assert overlap("Photosynthesis needs light.", ["deploying on Tuesday"]) == 0.0
     assert overlap("部署周二", ["周二部署"]) > 0.5
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from memu.languages import stop_words
-from memu.memorize.llm.figures import Figures, read_figures, strange_figures
+from memu.memorize.llm.figures import Figures, load_words, read_figures, strange_figures
 from memu.memorize.llm.namings import Wording, fold, read_wording, strange_names
 from memu.tokens import index_terms
 
@@ -71,12 +71,18 @@ def is_quoted(text: str, source: str) -> bool:
 
 
 def overlap(text: str, sources: Sequence[str]) -> float:
-    """The share of ``text``'s terms (stems or pairs of characters, no stop words) that a source holds."""
+    """The share of ``text``'s terms (stems or pairs of characters) that a source holds; words that say nothing by
+    themselves, such as "of" or "nobody", are left out."""
     if is_quoted(text, "\n".join(sources)):
         return 1.0
-    grammar = frozenset().union(*map(stop_words, ("en", "de", "es", "zh")))
-    terms = {term for term in index_terms(text) if term not in grammar}
+    terms = {term for term in index_terms(text) if term not in _empty_terms()}
     return len(terms & _terms_of(tuple(sources))) / len(terms) if terms else 1.0
+
+
+@cache
+def _empty_terms() -> frozenset[str]:
+    grammar = frozenset().union(*map(stop_words, ("en", "de", "es", "zh")))
+    return grammar.union(index_terms(" ".join(load_words("indefinite"))))
 
 
 # Many items of a reply, or operations of a patch, are held against the same sources.
