@@ -19,6 +19,7 @@ from mcp_types import (
 )
 
 from memu.mcp.tools import Toolbox
+from memu.mcp.wire import open_input
 
 __all__ = ["LOOPBACK", "listen", "make_server", "serve_http", "serve_stdio"]
 
@@ -59,8 +60,13 @@ def make_server(toolbox: Toolbox) -> Server[dict[str, object]]:
 
 async def serve_stdio(server: Server[dict[str, object]]) -> None:
     """Serve whoever started this process, until it closes our input."""
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+    with open_input() as (lines, wire):
+        async with stdio_server(stdin=lines) as (incoming, outgoing):
+            try:
+                await server.run(incoming, outgoing, server.create_initialization_options())
+            finally:
+                if wire is not None:
+                    wire.end()
 
 
 def listen(port: int) -> socket.socket:

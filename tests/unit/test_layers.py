@@ -43,7 +43,7 @@ FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "manager", "managers", 
 
 HEAVY = {
     *("alembic", "bs4", "docutils", "httpx", "numpy", "onnxruntime", "pgvector", "psycopg", "pydantic", "rich"),
-    *("sqlalchemy", "tokenizers"),
+    *("mcp", "sqlalchemy", "starlette", "tokenizers", "uvicorn"),
 }
 
 
