@@ -11,11 +11,17 @@ from memu.doctor.remedies import RESTORE, begin_anew
 from memu.errors import EncoderMismatch
 from memu.providers.protocols import Encoder
 from memu.records import Finding, Scope, Severity
-from memu.storage.hindrances import find_hindrance
+from memu.storage.hindrances import FULL, READ_ONLY_DISK, find_hindrance
 from memu.storage.lock import AbandonedLock
 from memu.storage.session import Session
 
 __all__ = ["check_access", "check_encoder", "check_file", "check_links", "check_locks"]
+
+_ACCESS = {
+    FULL: "Free some space on its disk.",
+    READ_ONLY_DISK: "Find out why it is (a failing disk is mounted so), then mount it again to be written.",
+}
+_CLOSED = "Let that file's owner chmod it as the store, or remove it while nothing uses the store."
 
 
 def check_file(session: Session, url: URL) -> Checked:
@@ -43,9 +49,7 @@ def check_access(url: URL) -> Checked:
         severity=Severity.WARNING,
         subject=url.render_as_string(hide_password=True),
         message=f"No sync can write to it: {hindrance}.",
-        remedy="Free some space on its disk."
-        if "full" in hindrance
-        else "Let that file's owner chmod it as the store, or remove it while nothing uses the store.",
+        remedy=_ACCESS.get(hindrance, _CLOSED),
     )
     return Checked(check="file", count=0, findings=(finding,))
 

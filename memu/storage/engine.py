@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool, StaticPool
 
 from memu.errors import ConfigurationError, MemuError, StoreError
-from memu.storage.side_files import connect_alone, has_no_room, open_side_files
+from memu.storage.side_files import connect_alone, connect_to_read, has_no_room, open_side_files
 
 __all__ = [
     "COUNTS",
@@ -166,9 +166,8 @@ def _make_sqlite(url: URL, *, alone: bool) -> Engine:
         engine = create_engine(url, poolclass=StaticPool, **options)
     elif is_read_only(url):
         # A connection for each transaction: each looks anew whether somebody writes.
-        engine = create_engine(
-            url, creator=partial(_connect_to_read, path), poolclass=NullPool, hide_parameters=True
-        )
+        creator = partial(connect_to_read, path, _BUSY_SECONDS)
+        engine = create_engine(url, creator=creator, poolclass=NullPool, hide_parameters=True)
     elif alone:
         creator = partial(connect_alone, path, _BUSY_SECONDS)
         engine = create_engine(url, creator=creator, poolclass=NullPool, hide_parameters=True)
@@ -185,18 +184,6 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError as error:
         raise StoreError(f"The folder {path} cannot be read: {error.strerror or error}.") from error
-
-
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    """A connection to a file that may not be written.
-
-    SQLite reads a write-ahead log only where it finds or may make the log's index. Where there is no log and the
-    folder is closed too, nobody writes: then the file is read as one that does not change.
-    """
-    log = path.with_name(f"{path.name}-wal")
-    how = "mode=ro" if log.exists() or os.access(path.parent, os.W_OK) else "immutable=1"
-    address = f"{path.absolute().as_uri()}?{how}"
-    return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=_BUSY_SECONDS)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:

@@ -7,7 +7,14 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["closed_side_files", "connect_alone", "has_no_room", "open_side_files"]
+__all__ = [
+    "closed_side_files",
+    "connect_alone",
+    "connect_to_read",
+    "has_no_room",
+    "is_read_only_disk",
+    "open_side_files",
+]
 
 # Making the index, or giving it its size, failed. By number: the words are the same for any fault of a disk.
 _NO_INDEX = frozenset(
@@ -49,3 +56,31 @@ def connect_alone(path: Path, seconds: float) -> sqlite3.Connection:
     connection = sqlite3.connect(path, check_same_thread=False, timeout=seconds)
     connection.execute("PRAGMA locking_mode = EXCLUSIVE").close()
     return connection
+
+
+def connect_to_read(path: Path, seconds: float) -> sqlite3.Connection:
+    """A connection to a file that may not be written.
+
+    SQLite reads a write-ahead log only where it finds or may make the log's index. Where there is no log and the
+    folder is closed too, nobody writes: then the file is read as one that does not change. Where there is a log
+    without an index on a disk that nobody can write, as a machine that went down leaves it, the index is kept in
+    memory, and no lock is asked for, since none could be had.
+    """
+    log, index = (path.with_name(f"{path.name}-{end}") for end in ("wal", "shm"))
+    alone = log.exists() and not index.exists() and is_read_only_disk(path)
+    how = "mode=ro" if log.exists() or os.access(path.parent, os.W_OK) else "immutable=1"
+    address = f"{path.absolute().as_uri()}?{how}{'&vfs=unix-none' if alone else ''}"
+    connection = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=seconds)
+    if alone:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE").close()
+    return connection
+
+
+def is_read_only_disk(path: Path) -> bool:
+    """Whether the file system of this file takes no writes; never on a system that cannot be asked."""
+    if not hasattr(os, "statvfs"):
+        return False
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False

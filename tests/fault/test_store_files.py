@@ -154,6 +154,30 @@ def test_p12_on_a_full_disk_reads_answer_and_all_say_that_it_is_full(log: bool) 
 
 
 @pytest.mark.parametrize("log", [False, True], ids=["at rest", "with a log"])
+def test_p5_on_a_disk_mounted_read_only_nothing_says_that_all_is_well(log: bool) -> None:
+    """P5, P12: as the system mounts a failing disk; reads answer, and a monitor hears that no sync can write."""
+    with tiny_disk("8m") as folder:
+        run_commands(folder, ["sync", "."])
+        if log:
+            leave_a_log(folder)
+        remount(folder.parent, "ro")
+        try:
+            sync, status, doctor = run_commands(folder, ["sync", "."], ["status", "--json"], ["doctor"])
+            (search,) = run_commands(folder, ["search", "pump repaired"])
+        finally:
+            remount(folder.parent, "rw")
+        (one,) = json.loads(status.out)["workspaces"]
+        assert codes([sync, status, doctor, search]) == [4, 1, 1, 0]
+        assert (one["ok"], one["blocked"]) == (False, "its disk is mounted read-only")
+        assert "its disk is mounted read-only" in doctor.out
+        assert codes(run_commands(folder, *HEALTHY)) == [0, 0, 0]
+
+
+def remount(place: Path, how: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{how}", place], check=True)
+
+
+@pytest.mark.parametrize("log", [False, True], ids=["at rest", "with a log"])
 def test_p12_where_no_file_may_grow_reads_answer_and_writers_blame_the_disk(folder: Path, log: bool) -> None:
     run_commands(folder, ["sync", "."])
     if log:
