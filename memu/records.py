@@ -741,8 +741,7 @@ class HealthReport:
 class Hit:
     """One answer. ``score`` orders the hits; ``ranks`` gives the place in each list that found it (from 1).
 
-    ``turn`` is set in an agent session, whose hits stand together by turn, in the order of their best; ``card`` is
-    the turn's.
+    turn, card: in an agent session, whose hits stand together by turn, turns in the order of their best.
     """
 
     layer: Layer
