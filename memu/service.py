@@ -401,7 +401,8 @@ class MemoryService:
 
         Args:
             user: the scope; with ``across`` every scope whose fields match.
-            thorough: compare the word index of every passage and probe every source, not a sample.
+            thorough: compare the word index of every passage and probe every source, not a sample, and read the
+                files of the sources once more.
         """
         return await self._doctor().examine(await self._scopes(user, across=across), thorough=thorough)
 
@@ -683,6 +684,7 @@ class MemoryService:
         exporter = self._exporter()
         trees = await exporter.find_trees(scope, _private_folder(self._database.url))
         return tuple([await exporter.export(scope, tree.parent) for tree in trees])
+            find_memorize=lambda: self._carrier.workflows["memorize"],
 
     async def _export_if_placed(self, scope: Scope) -> ExportReport | None:
         """Publish the scope's tree, where it is known where it lies and anything is stored."""

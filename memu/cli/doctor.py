@@ -19,7 +19,12 @@ _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTICE: "
 
 @click.command("doctor")
 @click.option("--across", is_flag=True, help="Every scope that has the fields given by --user.")
-@click.option("--all", "thorough", is_flag=True, help="Compare every passage and probe every source, no sample.")
+@click.option(
+    "--all",
+    "thorough",
+    is_flag=True,
+    help="Compare every passage, probe every source, no sample; read the files once more.",
+)
 @common_options
 def doctor(common: Common, across: bool, thorough: bool) -> int:
     """Check the store and its pages and say what is wrong and what to do; nothing is changed.

@@ -12,12 +12,14 @@ from memu.doctor.page_checks import check_entries, check_pages
 from memu.doctor.probes import Probe, choose_probes, run_probes
 from memu.doctor.remedies import Remedies
 from memu.doctor.search_checks import check_vectors, find_wrong_terms, report_postings
+from memu.doctor.source_checks import SourceCheck
 from memu.doctor.store_checks import check_access, check_encoder, check_file, check_links, check_locks
 from memu.doctor.tree_checks import check_tree
 from memu.doctor.work_checks import check_runs, check_sources, check_work
 from memu.export.disk import Disk, LocalDisk
 from memu.export.examination import PublishedState, TreeExamination, describe_tree, examine_tree, load_published
 from memu.export.exporter import is_anothers, tree_of
+from memu.memorize.states import MemorizeState
 from memu.memorize.status import describe_workspaces
 from memu.providers.protocols import Encoder
 from memu.records import HealthReport, Scope, Severity, TreeStatus, Usage, Workspace, WorkspaceStatus
@@ -26,6 +28,7 @@ from memu.storage.engine import store_path
 from memu.storage.hindrances import find_hindrance
 from memu.storage.inspection import StoredTerms
 from memu.storage.session import Session
+from memu.workflow import Workflow
 
 __all__ = ["Doctor"]
 
@@ -38,6 +41,7 @@ class Doctor:
     """Looks at a store, its trees and its locks, and writes nothing.
 
     find_out: the ``--out`` folder of a workspace's root. lock_name: the lock that a sync of a root holds.
+    find_memorize: gives the memorize workflow, whose first steps read a file.
     """
 
     database: Database
@@ -46,6 +50,7 @@ class Doctor:
     resources: str
     find_out: Callable[[str], Path]
     lock_name: Callable[[Scope, str], str]
+    find_memorize: Callable[[], Workflow[MemorizeState]]
     disk: Disk = field(default_factory=LocalDisk)
 
     async def describe(self, scope: Scope) -> tuple[WorkspaceStatus, ...]:
@@ -72,7 +77,7 @@ class Doctor:
         )
 
     async def examine(self, scopes: Sequence[Scope], *, thorough: bool = False) -> HealthReport:
-        """Every check. ``thorough``: postings and probes of everything, not of a sample.
+        """Every check. ``thorough``: postings and probes of everything, not of a sample, and files read once more.
 
         Raises:
             StoreError: the store is so damaged that it does not answer.
@@ -117,6 +122,9 @@ class Doctor:
         checks, probes, known, left = await self.database.read(work)
         checks.append(await self._check_postings(see, thorough=thorough))
         checks.append(await run_probes(self.database, scope, probes, remedies))
+        if thorough:
+            reading = SourceCheck(database=self.database, find_workflow=self.find_memorize)
+            checks.append(await reading.run(scope, workspaces, remedies))
         for status in await self._describe_trees(scope, workspaces, known):
             examined = TreeExamination()
             if status.state not in {"missing", "unpublished", "unreadable"}:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memu.doctor.checked import ScopeRows
 from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.mend import mend
 from memu.memorize.fold.patch import PageDraft
 from memu.memorize.fold.render import render_page
-from memu.records import Origin, RecallFile, Workspace
+from memu.memorize.source_rows import page_passages
+from memu.records import Origin, Passage, RecallFile, Track, Workspace
 from memu.storage.entries import PlacedEntry
 from memu.tokens import text_key
 
@@ -25,6 +26,8 @@ def find_changed_entries(rows: ScopeRows, workspace: Workspace) -> Iterator[tupl
     repository = rows.repository
     for path in repository.inspection.unlike_their_passage(workspace.id):
         yield path, "say something else than what search finds them by"
+    for path in repository.inspection.headed_unlike_their_entry(workspace.id):
+        yield path, "are found under another heading or track than their own"
     for path in repository.inspection.outside_their_source(workspace.id):
         yield path, "name lines that their source does not have"
     paths = {each.id: each.path for each in repository.resources.of_workspace(workspace.id)}
@@ -34,11 +37,17 @@ def find_changed_entries(rows: ScopeRows, workspace: Workspace) -> Iterator[tupl
 
 
 def says_its_entries(rows: ScopeRows, page: RecallFile) -> bool:
-    """Whether a page that rests on its entries, and waits for nothing, reads as it was folded from them."""
+    """Whether a page that rests on its entries, and waits for nothing, reads as it was folded from them.
+
+    So does what lists say of it, which a search finds it by too.
+    """
     found = rows.repository.entries.of_page(page.id)
     entries = tuple(map(_to_entry, found))
+    passages = rows.repository.passages.of_page(page.id)
     if not any(entry.origin is Origin.MODEL for entry in entries):
-        return render_page(page.track, entries).content == page.content
+        rendered = render_page(page.track, entries)
+        said = (rendered.content, rendered.description, _told(page_passages(page, ())))
+        return said == (page.content, page.description, _told(passages))
     draft = PageDraft(
         track=page.track,
         name=page.name,
@@ -49,9 +58,11 @@ def says_its_entries(rows: ScopeRows, page: RecallFile) -> bool:
     )
     # With nothing new or lost it stays as it is, and what no entry says itself is what a model's passages say.
     folded = mend(draft)
-    written = Counter(text for text, _ in folded.written)
-    stored = Counter(each.text for each in rows.repository.passages.of_page(page.id) if each.ordinal)
-    return folded.content == page.content and written == stored
+    return folded.content == page.content and _told(page_passages(page, folded.written)) == _told(passages)
+
+
+def _told(passages: Iterable[Passage]) -> Counter[tuple[str, str, str, Track | None]]:
+    return Counter((each.header, each.heading, each.text, each.track) for each in passages)
 
 
 def _to_entry(found: PlacedEntry) -> PageEntry:

@@ -30,7 +30,7 @@ from memu.tokens import detect_language, text_key
 if TYPE_CHECKING:
     from memu.memorize.facts import JSON
 
-__all__ = ["Commit", "Parse", "Read", "redact_text"]
+__all__ = ["Commit", "Parse", "Read", "describe_source", "redact_text"]
 
 _HEAD_CHARACTERS = 8000
 _LANGUAGE_SAMPLE = 6000
@@ -116,7 +116,7 @@ class Commit:
     database: Database
 
     async def __call__(self, state: MemorizeState) -> MemorizeState:
-        wanted = _checked(_to_resource(state), state)
+        wanted = describe_source(state)
         entries = tuple(_to_entry(ordinal, each) for ordinal, each in enumerate(_kept(state)))
         passages = await index_new(self.database, state.scope, state.workspace_id, state.file.path, state.passages)
         found = [entry_passage(entry, wanted) for entry in entries]
@@ -132,14 +132,8 @@ class Commit:
             repository.replies.drop_for_resource(stored.id, but=state.prompts if state.lost else ())
 
         await self.database.write(work)
-        outcome = Outcome(
-            path=state.file.path,
-            state=wanted.state,
-            reason=wanted.reason,
-            redactions=state.redactions,
-            dropped=state.dropped,
-        )
-        return replace(state, outcome=outcome)
+        ended = Outcome(path=wanted.path, state=wanted.state, reason=wanted.reason, dropped=state.dropped)
+        return replace(state, outcome=replace(ended, redactions=state.redactions))
 
 
 def _kept(state: MemorizeState) -> tuple[Candidate, ...]:
@@ -150,7 +144,9 @@ def _kept(state: MemorizeState) -> tuple[Candidate, ...]:
     return sift(state.candidates, state.forgotten)
 
 
-def _checked(resource: Resource, state: MemorizeState) -> Resource:
+def describe_source(state: MemorizeState) -> Resource:
+    """The row of a file as it was read, without what was forgotten."""
+    resource = _to_resource(state)
     if not state.forgotten:
         return resource
     from memu.memorize.forget.cutting import cut_resource

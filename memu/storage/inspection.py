@@ -67,6 +67,12 @@ class Inspection(Group):
         own = select(passage.c.id).where(linked(passage, "entry_id", recall_entry))
         return self._placed(workspace_id, own.where(~same).correlate(recall_entry).exists())
 
+    def headed_unlike_their_entry(self, workspace_id: str) -> tuple[str, ...]:
+        """The source's path of each entry whose passage has another heading than its label, or another track."""
+        same = and_(passage.c.heading == recall_entry.c.label, passage.c.track == recall_entry.c.track)
+        own = select(passage.c.id).where(linked(passage, "entry_id", recall_entry))
+        return self._placed(workspace_id, own.where(~same).correlate(recall_entry).exists())
+
     def outside_their_source(self, workspace_id: str) -> tuple[str, ...]:
         """The source's path of each entry whose lines are none, or beyond all that its source's passages have."""
         last = select(func.max(passage.c.line_end)).where(

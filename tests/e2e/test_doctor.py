@@ -188,6 +188,36 @@ ROWS = {
         f"UPDATE recall_file SET content = replace(content, '. [^', ', never. [^') WHERE id = {PAGE}",
         *("pages", "not those that its entries gave it"),
     ),
+    "a page described in other words": Damage(
+        f"UPDATE recall_file SET description = 'Anything but that.' WHERE id = {PAGE}",
+        *("pages", "not those that its entries gave it"),
+    ),
+    "a page described and found in other words": Damage(
+        f"UPDATE recall_file SET description = 'Anything but that.' WHERE id = {PAGE};"
+        f"UPDATE passage SET text = 'Anything but that.' WHERE file_id = {PAGE}",
+        *("pages", "not those that its entries gave it"),
+    ),
+    "a page found under a heading": Damage(
+        f"UPDATE passage SET heading = 'Elsewhere' WHERE file_id = {PAGE}",
+        *("pages", "not those that its entries gave it"),
+    ),
+    "an entry found under another heading": Damage(
+        f"UPDATE passage SET heading = heading || ' Elsewhere' WHERE entry_id = {ENTRY}",
+        *("entries", "another heading or track"),
+    ),
+    "a source with another caption": Damage(
+        f"UPDATE resource SET caption = 'Anything but that.' WHERE id = {_pick('resource')}",
+        *("sources", "stored as its caption"),
+    ),
+    "a source told of otherwise": Damage(
+        "UPDATE resource SET kind = 'mail', title = 'Odd', language = 'fi', happened_at = created_at"
+        f" WHERE id = {_pick('resource')}",
+        *("sources", "stored as its kind, title, language and time"),
+    ),
+    "a source's passage under another heading": Damage(
+        f"UPDATE passage SET heading = heading || ' Elsewhere' WHERE id = {OF_SOURCE}",
+        *("sources", "stored as its passages"),
+    ),
     "a page that rests on nothing": Damage(
         "INSERT INTO recall_file SELECT scope_id, 'odd', 'memory', 'odd', 'Odd', '', NULL, '- x [^aaaaa]', 1,"
         " created_at, updated_at FROM recall_file LIMIT 1",
