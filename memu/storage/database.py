@@ -42,7 +42,8 @@ T = TypeVar("T")
 _READERS = 8
 # With the readers they are more than the pool holds: who finds none free waits for one.
 _SERVER_WRITERS = 4
-_checks: ContextVar[tuple[Check, ...]] = ContextVar("memu_commit_checks", default=())
+# Each with the store whose commits it is for: who holds a lock of one may write to another meanwhile.
+_checks: ContextVar[tuple[tuple[object, Check], ...]] = ContextVar("memu_commit_checks", default=())
 
 
 class Database:
@@ -110,7 +111,7 @@ class Database:
     def write_now(self, work: Callable[[Session], T]) -> T:
         """``write`` in the calling thread."""
         refuse_coroutine_function(work)
-        return self._transactions.write(work, _checks.get())
+        return self._transactions.write(work, [check for store, check in _checks.get() if store is self])
 
     @contextmanager
     def checking(self, check: Check) -> Iterator[None]:
@@ -118,7 +119,7 @@ class Database:
 
         It holds for the tasks started inside too, and for no others: one sync's lost lock stops only that sync.
         """
-        token = _checks.set((*_checks.get(), check))
+        token = _checks.set((*_checks.get(), (self, check)))
         try:
             yield
         finally:

@@ -26,7 +26,9 @@ MORE = {
     "a.md": "# Deploys\n\nDeploys go out on Wednesdays at nine. The tunnel was closed.\n",
     "f.md": "# Gateway\n\nNobody opens the gateway at night. The pigeon brings what is urgent.\n",
 }
-CALLS = range(14)
+CALLS = range(16)
+# On a server a cap at each step of the work.
+CAPS = [*(("sqlite", calls) for calls in CALLS), *(("postgres", calls) for calls in (0, 3, 6, 9))]
 
 
 async def sync(bench: Bench, model: ScriptedChatModel, **options: Any) -> tuple[SyncReport, WorkspaceStatus]:
@@ -65,9 +67,8 @@ def says(report: SyncReport, status: WorkspaceStatus) -> bool:
 
 
 @pytest.mark.parametrize("changed", [False, True], ids=["first sync", "later sync"])
-@pytest.mark.parametrize("calls", CALLS)
-async def test_p5_what_a_cap_leaves_is_counted_and_said(calls: int, changed: bool, tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+@pytest.mark.parametrize(("bench", "calls"), CAPS, indirect=["bench"])
+async def test_p5_what_a_cap_leaves_is_counted_and_said(calls: int, changed: bool, bench: Bench) -> None:
     bench.write(FILES)
     model = ScriptedChatModel(usual=good)
     if changed:
