@@ -35,8 +35,10 @@ from memu.records import (
     ForgetReceipt,
     HealthReport,
     ImportReport,
+    Kind,
     Layer,
     Listing,
+    MemoryType,
     ReindexReport,
     RetrieveResult,
     Scope,
@@ -287,6 +289,14 @@ class MemoryService:
         across: bool = False,
         layers: Iterable[Layer | str] | None = None,
         tracks: Iterable[Track | str] | None = None,
+        path: str | None = None,
+        kinds: Iterable[Kind | str] | None = None,
+        memory_types: Iterable[MemoryType | str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        changed_since: datetime | str | None = None,
+        changed_until: datetime | str | None = None,
+        workspace: str | None = None,
         max_hits: int = 10,
         max_words: int | None = None,
     ) -> RetrieveResult:
@@ -297,16 +307,35 @@ class MemoryService:
                 scope whose fields match. ``field__in`` with a list matches several.
             layers: of "file" (pages), "entry" and "resource" (sources); by default all.
             tracks: of "memory" and "skill"; by default both. Sources belong to no track.
+            path: only from sources at paths of this glob: ``docs/**``, ``*.md`` (any folder), ``docs/``.
+            kinds: only from sources of these kinds. memory_types: only entries of these types.
+            since, until: only what happened then, by the source's own words; both included. changed_since,
+                changed_until: only from files that changed then. A datetime with its zone, or a text in ISO 8601
+                (taken as UTC; a date is the whole day). Pages have none of these, and are no hits then.
+            workspace: only from this one, by its name, root or id.
             max_hits: at most so many hits. max_words: at most so many words of text in all.
 
         Raises:
-            ScopeError: ``where`` names no scope. ConfigurationError: there is no such layer or track, or less than
-                one hit or word is asked for.
+            ScopeError: ``where`` names no scope. NotFound: no workspace is called so. ConfigurationError: there is
+                no such layer, track, kind or type; a time cannot be read; less than one hit or word is asked for.
         """
+        from memu.retrieve.bounds import bound
         from memu.retrieve.states import ask
 
         scopes = await self._scopes(where, across=across)
-        state = ask(scopes, query, layers=layers, tracks=tracks, max_hits=max_hits, max_words=max_words)
+        within = bound(
+            path=path,
+            kinds=kinds,
+            memory_types=memory_types,
+            since=since,
+            until=until,
+            changed_since=changed_since,
+            changed_until=changed_until,
+            workspace_id=None if workspace is None else await self._find_workspace_id(scopes, workspace),
+        )
+        state = ask(
+            scopes, query, layers=layers, tracks=tracks, within=within, max_hits=max_hits, max_words=max_words
+        )
         done = await self._carrier("retrieve", state)
         return done.result
 
@@ -430,14 +459,16 @@ class MemoryService:
         Raises:
             NotFound: the scope has no such workspace. BusyError: a sync of it runs.
         """
+        from memu.memorize.aftermath import telling_what_stands
         from memu.memorize.forget.workspaces import forget_workspace
 
         scope = self._scope(user)
         workspace = await self._find_workspace(scope, reference)
         self._require_prices(max_cost)
         forgetter = self._forgetter(self._meter(max_calls, max_cost))
-        receipt = await forget_workspace(forgetter, scope, workspace, dry_run=dry_run, wait=wait)
-        return await self._purged(receipt, purge=purge)
+        async with telling_what_stands(self._database, scope, workspace):
+            receipt = await forget_workspace(forgetter, scope, workspace, dry_run=dry_run, wait=wait)
+            return await self._purged(receipt, purge=purge)
 
     async def reindex(
         self, *, wait: bool = False, max_calls: int | None = None, max_cost: float | None = None
@@ -513,6 +544,7 @@ class MemoryService:
             ConfigurationError: not exactly one thing is named (with ``purge`` none may be).
             NotFound: it is not in the scope. BusyError: a sync of one of the scope's folders runs.
         """
+        from memu.memorize.aftermath import telling_what_stands
         from memu.memorize.forget.selection import Request
 
         named = [each for each in (reference, match, undo) if each is not None] + [None] * everything
@@ -525,7 +557,9 @@ class MemoryService:
             request = Request(reference=reference, match=match, everything=everything)
             self._require_prices(max_cost)
             forgetter = self._forgetter(self._meter(max_calls, max_cost))
-            receipt = await forgetter.forget(scope, request, dry_run=dry_run, wait=wait)
+            async with telling_what_stands(self._database, scope):
+                receipt = await forgetter.forget(scope, request, dry_run=dry_run, wait=wait)
+                return await self._purged(receipt, purge=purge)
         return await self._purged(receipt, purge=purge)
 
     def workflow(self, name: str) -> Workflow[Any]:
@@ -655,6 +689,7 @@ class MemoryService:
             resources=self._settings.resources,
             find_out=lambda root: self._out_of(Path(root)),
             lock_name=_lock_name,
+            find_memorize=lambda: self._carrier.workflows["memorize"],
         )
 
     def _exporter(self) -> Exporter:
@@ -684,7 +719,6 @@ class MemoryService:
         exporter = self._exporter()
         trees = await exporter.find_trees(scope, _private_folder(self._database.url))
         return tuple([await exporter.export(scope, tree.parent) for tree in trees])
-            find_memorize=lambda: self._carrier.workflows["memorize"],
 
     async def _export_if_placed(self, scope: Scope) -> ExportReport | None:
         """Publish the scope's tree, where it is known where it lies and anything is stored."""
@@ -719,6 +753,13 @@ class MemoryService:
                 return workspace
         known = ", ".join(each.name or each.root for each in workspaces) or "none"
         raise NotFound(f"No workspace {reference!r} in {scope}; there are: {known}.")
+
+    async def _find_workspace_id(self, scopes: Sequence[Scope], reference: str) -> str:
+        if len(scopes) != 1:
+            raise ConfigurationError(
+                "A workspace belongs to one scope; name that scope, or leave the workspace open."
+            )
+        return (await self._find_workspace(scopes[0], reference)).id
 
     def _scope(self, user: Mapping[str, Any] | None) -> Scope:
         self._require_open()

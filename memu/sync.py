@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -21,8 +22,10 @@ from memu.records import (
     ForgetReceipt,
     HealthReport,
     ImportReport,
+    Kind,
     Layer,
     Listing,
+    MemoryType,
     ReindexReport,
     RetrieveResult,
     SyncPlan,
@@ -132,6 +135,14 @@ class MemoryService:
         across: bool = False,
         layers: Iterable[Layer] | None = None,
         tracks: Iterable[Track] | None = None,
+        path: str | None = None,
+        kinds: Iterable[Kind | str] | None = None,
+        memory_types: Iterable[MemoryType | str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        changed_since: datetime | str | None = None,
+        changed_until: datetime | str | None = None,
+        workspace: str | None = None,
         max_hits: int = 10,
         max_words: int | None = None,
     ) -> RetrieveResult:
@@ -143,6 +154,14 @@ class MemoryService:
                 across=across,
                 layers=layers,
                 tracks=tracks,
+                path=path,
+                kinds=kinds,
+                memory_types=memory_types,
+                since=since,
+                until=until,
+                changed_since=changed_since,
+                changed_until=changed_until,
+                workspace=workspace,
                 max_hits=max_hits,
                 max_words=max_words,
             )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from memu.cli.options import Common, common_options
 from memu.cli.output import console, plain, write_json
-from memu.records import Hit, Layer, RetrieveResult, Track
+from memu.records import Hit, Kind, Layer, MemoryType, RetrieveResult, Track
 
 __all__ = ["heading_line", "retrieve_workspace"]
 
@@ -18,6 +19,16 @@ __all__ = ["heading_line", "retrieve_workspace"]
 @click.argument("query")
 @click.option("--layer", "layers", multiple=True, type=click.Choice([layer.value for layer in Layer]))
 @click.option("--track", "tracks", multiple=True, type=click.Choice([track.value for track in Track]))
+@click.option("--path", metavar="GLOB", help="Only from sources at such paths: docs/**, *.md.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice([kind.value for kind in Kind]))
+@click.option("--type", "memory_types", multiple=True, type=click.Choice([each.value for each in MemoryType]))
+@click.option(
+    "--since", metavar="TIME", help="Only what happened from then on: 2026-03-01, or with the time of day."
+)
+@click.option("--until", metavar="TIME", help="Only what happened until then.")
+@click.option("--changed-since", metavar="TIME", help="Only from files that changed from then on.")
+@click.option("--changed-until", metavar="TIME", help="Only from files that changed until then.")
+@click.option("--workspace", metavar="NAME", help="Only from this workspace: its name or root.")
 @click.option("--across", is_flag=True, help="Search every scope that has the fields of --user.")
 @click.option("--max-hits", default=10, show_default=True, type=click.IntRange(min=1))
 @click.option("--max-words", type=click.IntRange(min=1), help="Stop before the text grows longer than this.")
@@ -26,10 +37,10 @@ def retrieve_workspace(
     query: str,
     layers: Sequence[str],
     tracks: Sequence[str],
-    across: bool,
     max_hits: int,
     max_words: int | None,
     common: Common,
+    **bounds: Any,
 ) -> int:
     """Answer QUERY with quoted passages and where they stand: pages, remembered entries and sources."""
     if not query.strip():
@@ -40,11 +51,11 @@ def retrieve_workspace(
             return await memu.retrieve_workspace(
                 query,
                 where=common.user,
-                across=across,
                 layers=[Layer(layer) for layer in layers] or None,
                 tracks=[Track(track) for track in tracks] or None,
                 max_hits=max_hits,
                 max_words=max_words,
+                **{name: value for name, value in bounds.items() if value != ()},
             )
 
     result = asyncio.run(search())

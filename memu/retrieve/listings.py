@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from memu.errors import ConfigurationError
 from memu.records import Layer, Listing, RecallFile, Resource, Scope, Track
-from memu.retrieve.states import choose
+from memu.retrieve.bounds import choose
 from memu.storage.database import Database
 from memu.storage.entries import PlacedEntry
 from memu.storage.owners import PageName

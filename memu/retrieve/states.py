@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TypeVar
 
 from memu.errors import ConfigurationError
 from memu.records import Hit, Layer, RetrieveResult, Scope, Track
+from memu.retrieve.bounds import choose, leave_out_pages
 from memu.retrieve.ranking import Candidate
 from memu.retrieve.turns import Cards
 from memu.storage.owners import FoundPassage
 from memu.storage.search import EVERYTHING, SearchFilter
 
-__all__ = ["RetrieveState", "ask", "choose"]
-
-Choice = TypeVar("Choice", bound=StrEnum)
+__all__ = ["RetrieveState", "ask"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +60,13 @@ def ask(
     tracks: Iterable[Track | str] | None,
     max_hits: int,
     max_words: int | None,
+    within: SearchFilter = EVERYTHING,
 ) -> RetrieveState:
     """A question as it begins; None for ``layers`` or ``tracks`` means all of them.
 
     Raises:
-        ConfigurationError: there is no such layer or track, or less than one hit or word is asked for.
+        ConfigurationError: there is no such layer or track, or less than one hit or word is asked for; only pages
+            are asked for, by bounds that no page can meet.
     """
     for name, least in (("max_hits", max_hits), ("max_words", max_words)):
         if least is not None and least < 1:
@@ -75,22 +74,9 @@ def ask(
     return RetrieveState(
         scopes=scopes,
         query=query,
-        layers=choose(Layer, "layers", layers),
+        layers=leave_out_pages(within, choose(Layer, "layers", layers)),
         tracks=choose(Track, "tracks", tracks),
+        within=within,
         max_hits=max_hits,
         max_words=max_words,
     )
-
-
-def choose(kind: type[Choice], name: str, wanted: Iterable[Choice | str] | None) -> frozenset[Choice]:
-    """The members that were asked for; all where none were.
-
-    Raises:
-        ConfigurationError: one is not among them.
-    """
-    if wanted is None:
-        return frozenset(kind)
-    given = [wanted] if isinstance(wanted, str) else list(wanted)
-    if unknown := sorted(each for each in given if each not in set(kind)):
-        raise ConfigurationError(f"{name}: there is no {unknown[0]!r}; there are: {', '.join(kind)}.")
-    return frozenset(kind(each) for each in given)

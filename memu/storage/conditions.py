@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -52,6 +53,8 @@ def findable(wanted: SearchFilter) -> ColumnElement[bool]:
         conditions.append(passage.c.happened_at <= wanted.until)
     if wanted.path_glob is not None:
         conditions.append(_from_sources(_lies_at(wanted.path_glob), pages=False))
+    if wanted.changed_since is not None or wanted.changed_until is not None:
+        conditions.append(_from_sources(_changed_within(wanted.changed_since, wanted.changed_until), pages=False))
     if wanted.workspace_id is not None:
         conditions.append(_from_sources(resource.c.workspace_id == wanted.workspace_id, pages=True))
     return and_(*conditions)
@@ -78,6 +81,19 @@ def _from_sources(condition: ColumnElement[bool], *, pages: bool) -> ColumnEleme
         within(recall_file_entry), recall_file_entry.c.entry_id.in_(entries)
     )
     return or_(either, passage.c.file_id.in_(resting))
+
+
+def _changed_within(since: datetime | None, until: datetime | None) -> ColumnElement[bool]:
+    """That a source's file changed then. One that lies in no folder has no such time, and is left out."""
+    changed = resource.c.mtime_ns
+    first = changed > 0 if since is None else changed >= _nanoseconds(since)
+    # All of the microsecond that a range ends with is in it.
+    return first if until is None else and_(first, changed < _nanoseconds(until) + 1000)
+
+
+def _nanoseconds(moment: datetime) -> int:
+    """Since 1970, exact."""
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
 
 
 def _lies_at(glob: str) -> ColumnElement[bool]:

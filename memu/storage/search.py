@@ -29,6 +29,7 @@ class SearchFilter:
     memory_types: of entries; where they are named nothing else is found.
     workspace_id: sources and entries of one workspace, and the pages that rest on one of its entries.
     since, until: bounds of ``happened_at``, both included; what has no time is left out.
+    changed_since, changed_until: bounds of when a source's file last changed, both included; pages are left out.
     among: only these passages, to score them all.
     """
 
@@ -40,6 +41,8 @@ class SearchFilter:
     workspace_id: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    changed_since: datetime | None = None
+    changed_until: datetime | None = None
     among: frozenset[str] | None = None
 
 

@@ -96,8 +96,9 @@ class SqliteSearch(Questioned):
 
 def _is_narrow(wanted: SearchFilter) -> bool:
     """Whether the filter may leave little. Layers and tracks mostly leave a good part."""
-    named = (wanted.kinds, wanted.path_glob, wanted.memory_types, wanted.workspace_id, wanted.since, wanted.until)
-    return any(each is not None for each in named)
+    named = (wanted.kinds, wanted.path_glob, wanted.memory_types, wanted.workspace_id)
+    times = (wanted.since, wanted.until, wanted.changed_since, wanted.changed_until)
+    return any(each is not None for each in (*named, *times))
 
 
 def _cosines(rows: Sequence[Any], unit: NDArray[np.float32]) -> list[tuple[str, float]]:
