@@ -497,6 +497,7 @@ class ForgetReceipt:
     purged: the store's file was rewritten, no byte is left in it. vacuumed: a server's tables were; their files
         may hold old bytes until these are written over.
     unpatched: pages that a model was to word anew and did not, with the reason; the next sync asks again.
+    left: where it is still said, though it was to go, as ``PATH#L10`` or ``memory/NAME``; names do not count.
     usage: what models and the encoder were asked for.
     """
 
@@ -514,6 +515,7 @@ class ForgetReceipt:
     purged: bool = False
     vacuumed: bool = False
     unpatched: tuple[FileProblem, ...] = ()
+    left: tuple[str, ...] = ()
     usage: Usage = Usage()
 
     def to_dict(self) -> dict[str, Any]:

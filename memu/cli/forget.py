@@ -86,7 +86,7 @@ def forget(
         write_json(receipt.to_dict())
     else:
         print_lines(describe_receipt(receipt))
-    return 1 if receipt.unread or receipt.unpatched else 0
+    return 1 if receipt.unread or receipt.unpatched or receipt.left else 0
 
 
 def describe_receipt(receipt: ForgetReceipt) -> Iterator[Line]:
@@ -109,6 +109,7 @@ def describe_receipt(receipt: ForgetReceipt) -> Iterator[Line]:
         yield f"  cut as it was stored, not read anew: {problem.path} ({problem.reason})", "yellow"
     for problem in receipt.unpatched:
         yield f"  to be worded anew by the next sync: {problem.path} ({problem.reason})", "yellow"
+    yield from _names("still says it, forget it by its id or path: ", receipt.left, "red")
     yield from _names("your own file, left as it is: ", receipt.kept_files, "yellow")
     if receipt.usage.calls or receipt.usage.unanswered:
         yield f"  {describe_usage(receipt.usage)}", ""

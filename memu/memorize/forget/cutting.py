@@ -7,18 +7,16 @@ begin and end like one. What is covered gives way to a mark.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import pairwise
 
 from memu.ingest.document import Document
 from memu.ingest.readers.assembly import make_readable_stem
 from memu.memorize.candidate import Candidate
 from memu.memorize.forget.forgotten import MARK, Forgotten
-from memu.memorize.forget.openings import may_hold
-from memu.memorize.forget.runs import Statements, find_runs
-from memu.memorize.forget.units import list_joined, list_units
-from memu.memorize.forget.visible import read_visible
+from memu.memorize.forget.joined import cut_blocks, cut_shown
+from memu.memorize.forget.places import find_places, mark_places
+from memu.memorize.forget.runs import Statements
 from memu.records import Passage, Resource
 
 __all__ = [
@@ -40,11 +38,8 @@ _ANY_MARK = re.compile(re.escape(MARK))
 
 def cut_text(text: str, statements: Statements) -> str:
     """``text`` with a mark in the place of each part that is forgotten."""
-    hits = list(_find_places(text, frozenset(), statements))
-    view = read_visible(text)
-    if view is not None:
-        hits += (view.locate(*place) for place in _find_places(view.text, view.joints, statements))
-    return _mark(text, _merge(text, hits)) if hits else text
+    hits = find_places(text, statements)
+    return mark_places(text, hits) if hits else text
 
 
 def cut_title(title: str, path: str, cut: Callable[[str], str]) -> str:
@@ -127,6 +122,7 @@ def cut_document(document: Document, path: str, forgotten: Forgotten) -> Documen
             for block in document.blocks
         ),
     )
+    whole = replace(whole, blocks=cut_blocks(whole.blocks, forgotten))
     return document if whole == document else whole
 
 
@@ -137,6 +133,11 @@ def sift(candidates: Iterable[Candidate], forgotten: Forgotten) -> tuple[Candida
         text = trim_marks(candidate.text)
         if (text != candidate.text and is_marks_only(text)) or cut_text(text, forgotten) != text:
             continue
+        candidate = cut_shown(replace(candidate, text=text), forgotten)
+        if candidate.text != text:
+            text = trim_marks(candidate.text)
+            if is_marks_only(text):
+                continue
         kept.append(
             replace(
                 candidate,
@@ -165,28 +166,3 @@ def _name(name: str | None, forgotten: Forgotten) -> str | None:
 
 def _unmarked(name: str) -> str | None:
     return None if MARK in name else name
-
-
-def _find_places(text: str, joints: frozenset[int], statements: Statements) -> Iterator[tuple[int, int]]:
-    if not may_hold(text, joints, statements.openings):
-        return
-    hits = [unit for unit in list_units(text) if statements.covers(unit.text)]
-    hits += [run for run in list_joined(text, hits) if statements.covers(run.text)] if hits else []
-    hits += find_runs(text, joints, statements)
-    yield from ((hit.start, hit.end) for hit in hits)
-
-
-def _merge(text: str, hits: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The places to be cut, joined where they overlap or only spaces part them."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(hits):
-        if merged and (start <= merged[-1][1] or text[merged[-1][1] : start].strip(" ") == ""):
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
-
-
-def _mark(text: str, places: Sequence[tuple[int, int]]) -> str:
-    borders = [(0, 0), *places, (len(text), len(text))]
-    return MARK.join(text[before[1] : after[0]] for before, after in pairwise(borders))

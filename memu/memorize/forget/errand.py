@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from memu.errors import CapReached, EncoderMismatch, NotFound, ReadError
-from memu.ingest.diff import Diff
 from memu.ingest.document import Document
-from memu.ingest.found import FoundFile, found_file
-from memu.ingest.paths import hash_source, os_path
-from memu.ingest.project_file import read_project_file
+from memu.ingest.paths import hash_source
 from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles, find_unpatched
 from memu.memorize.forget.forgotten import REASON, Forgotten, read_forgotten
-from memu.memorize.forget.receipts import compare_pages, describe_removal, describe_scope, name_trees, read_pages
+from memu.memorize.forget.leftovers import find_left
+from memu.memorize.forget.receipts import (
+    add_removal,
+    compare_pages,
+    describe_removal,
+    describe_scope,
+    name_trees,
+    read_pages,
+)
 from memu.memorize.forget.removal import Removal, apply_removal, plan_removal
-from memu.memorize.forget.selection import Request, Selection, locate_path, select
-from memu.memorize.offer import list_names
-from memu.memorize.states import AssignState, EmbedState, Outcome, SyncState
+from memu.memorize.forget.rereading import Rereading
+from memu.memorize.forget.selection import Request, Selection, locate_path, select, select_again
+from memu.memorize.states import AssignState, EmbedState
 from memu.providers.meter import Meter
 from memu.records import ExportReport, FileProblem, ForgetReceipt, Origin, Scope, State, Workspace
 from memu.storage.database import Database
@@ -32,7 +35,8 @@ from memu.storage.session import Session
 
 __all__ = ["Forgetter"]
 
-_GONE = "the file is gone"
+# What comes out as a source is read again comes out at once; more rounds than two are rare.
+_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +73,32 @@ class Forgetter:
         if dry_run:
             return describe_removal(await self._plan(scope, request), dry_run=True)
         async with self._held(scope, wait=wait):
-            removal = await self._plan(scope, request)
             before = await read_pages(self.database, scope)
-            await self.database.write(lambda session: apply_removal(session.within(scope), removal))
-            unread = await self._read_again(scope, removal)
-            unpatched = await self.settle(scope)
+            receipt = await self._remove(scope, request)
             pages = compare_pages(before, await read_pages(self.database, scope))
-        receipt = replace(describe_removal(removal), unread=unread, pages=pages, unpatched=unpatched)
+        receipt = replace(receipt, pages=pages)
         return replace(name_trees(receipt, await self.export(scope)), usage=self.meter.usage)
+
+    async def _remove(self, scope: Scope, request: Request) -> ForgetReceipt:
+        """Remove it, and what more of it comes out as its sources are read again, until nothing is left."""
+        read_again = Rereading(MemorizeFiles(self.database, self.carry, self.concurrency), self.asks, self.meter)
+        removal = await self._plan(scope, request)
+        selection, done = removal.selection, describe_removal(removal)
+        unread: set[FileProblem] = set()
+        for at in range(_ROUNDS):
+            if at:
+                removal = await self._plan(scope, request, after=selection)
+                if not (removal.gone or removal.cuts):
+                    break
+                done = add_removal(done, removal)
+            await self.database.write(partial(_apply, scope, removal))
+            unread.update(await read_again(scope, removal))
+            done = replace(done, unpatched=await self.settle(scope))
+            if selection.sources:
+                break
+        left = await self.database.read(lambda session: find_left(session.within(scope), selection))
+        problems = sorted(unread, key=lambda each: (each.path, each.reason))
+        return replace(done, left=left, unread=tuple(problems))
 
     async def undo(self, scope: Scope, path: str, *, wait: bool) -> ForgetReceipt:
         """Let a forgotten file be read again by the next sync.
@@ -93,10 +115,11 @@ class Forgetter:
             raise NotFound(f"No file {path!r} was forgotten here; give its path in the folder, or on the disk.")
         return ForgetReceipt(what="undo", sources=freed)
 
-    async def _plan(self, scope: Scope, request: Request) -> Removal:
+    async def _plan(self, scope: Scope, request: Request, after: Selection | None = None) -> Removal:
         def choose(session: Session) -> tuple[Selection, Forgotten]:
             repository = session.within(scope)
-            return select(repository, request), read_forgotten(repository)
+            chosen = select(repository, request) if after is None else select_again(repository, after)
+            return chosen, read_forgotten(repository)
 
         selection, forgotten = await self.database.read(choose)
         documents = await _read_worded(scope, selection, forgotten)
@@ -111,34 +134,6 @@ class Forgetter:
                 name = self.lock_name(scope, root)
                 await stack.enter_async_context(self.database.lock(name, wait_seconds=None if wait else 0))
             yield
-
-    async def _read_again(self, scope: Scope, removal: Removal) -> tuple[FileProblem, ...]:
-        """Read the sources that were cut once more, so that their rows are what a fresh reading gives."""
-        cut: defaultdict[str, list[str]] = defaultdict(list)
-        for each in removal.cuts:
-            if each.resource.state is State.PENDING:
-                cut[each.resource.workspace_id].append(each.resource.path)
-        waiting = set() if self.asks else {each.resource.path for each in removal.cuts if each.worded}
-        offered = await self.database.read(lambda session: list_names(session.within(scope)))
-        problems: list[FileProblem] = []
-        memorize = MemorizeFiles(self.database, self.carry, self.concurrency)
-        for workspace in (each for each in removal.workspaces if each.root):
-            began = datetime.now(UTC)
-            root, paths = Path(workspace.root), sorted(cut[workspace.id])
-            found = await asyncio.to_thread(_look_for, root, paths)
-            problems += (FileProblem(path=path, reason=_GONE) for path in paths if path not in found)
-            state = SyncState(
-                scope=scope,
-                folder=root,
-                workspace=workspace,
-                began=began,
-                untrusted=(await asyncio.to_thread(read_project_file, root)).untrusted,
-                diff=Diff(again=tuple(found[path] for path in sorted(found.keys() - waiting))),
-                offered=offered,
-                meter=self.meter,
-            )
-            problems += map(_to_problem, filter(_is_left, (await memorize(state)).outcomes))
-        return tuple(problems)
 
     async def settle(self, scope: Scope) -> tuple[FileProblem, ...]:
         """Assign, fold and embed what a removal left; the pages that no model worded, though one was wanted."""
@@ -192,31 +187,16 @@ async def _read_worded(scope: Scope, selection: Selection, forgotten: Forgotten)
     return found
 
 
+def _apply(scope: Scope, removal: Removal, session: Session) -> None:
+    apply_removal(session.within(scope), removal)
+
+
 def _empty(repository: Repository) -> None:
     for workspace in repository.workspaces.list():
         repository.workspaces.remove(workspace.id)
     for page in repository.pages.list():
         repository.pages.remove(page.id)
     repository.tombstones.remove(repository.tombstones.list())
-
-
-def _look_for(root: Path, paths: list[str]) -> dict[str, FoundFile]:
-    found: dict[str, FoundFile] = {}
-    for path in paths:
-        try:
-            status = os_path(root, path).lstat()
-        except (OSError, ReadError):
-            continue
-        found[path] = found_file(path, status)
-    return found
-
-
-def _is_left(outcome: Outcome) -> bool:
-    return outcome.state in (State.FAILED, State.PENDING)
-
-
-def _to_problem(outcome: Outcome) -> FileProblem:
-    return FileProblem(path=outcome.path, reason=outcome.reason or "")
 
 
 def _mark_settled(scope: Scope, workspace: Workspace, session: Session) -> None:

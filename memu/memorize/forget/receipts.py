@@ -9,7 +9,7 @@ from memu.records import ExportReport, ForgetReceipt, PageChanges, Scope
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 
-__all__ = ["compare_pages", "describe_removal", "describe_scope", "name_trees", "read_pages"]
+__all__ = ["add_removal", "compare_pages", "describe_removal", "describe_scope", "name_trees", "read_pages"]
 
 
 def describe_removal(removal: Removal, *, dry_run: bool = False) -> ForgetReceipt:
@@ -22,8 +22,14 @@ def describe_removal(removal: Removal, *, dry_run: bool = False) -> ForgetReceip
         sources=tuple(sorted(each.resource.path for each in removal.cuts)),
         removed=tuple(sorted(each.path for each in removal.sources)),
         stays=removal.stays,
-        pages=PageChanges(changed=removal.pages),
+        pages=removal.pages,
     )
+
+
+def add_removal(done: ForgetReceipt, more: Removal) -> ForgetReceipt:
+    """The receipt with what went in one more round."""
+    sources = {*done.sources, *(each.resource.path for each in more.cuts)}
+    return replace(done, entries=done.entries + len(more.gone), sources=tuple(sorted(sources)))
 
 
 async def read_pages(database: Database, scope: Scope) -> dict[str, str]:

@@ -18,7 +18,7 @@ from memu.memorize.forget.source_cuts import SourceCut, cut_source
 from memu.memorize.forget.wordings import Documents, find_orphans, find_same, find_told
 from memu.memorize.settlement import remove_sources
 from memu.memorize.source_rows import page_passages, store_source
-from memu.records import Origin, RecallEntry, RecallFile, Resource, Workspace
+from memu.records import Origin, PageChanges, RecallEntry, RecallFile, Resource, Workspace
 from memu.storage.entries import PlacedEntry
 from memu.storage.repository import Repository
 
@@ -31,7 +31,7 @@ class Removal:
 
     cuts: sources that lose some words. sources: those that go whole. hashes: tombstones to add.
     gone: the entries that go. texts: what they say, and what sources say of it in words of their own.
-    pages: those that rest on them, as ``track/name``.
+    pages: those that rest on them, and whether anything of theirs stays.
     stays: where other sources say what a source that goes said.
     workspaces: all of the scope, as they were when this was planned.
     """
@@ -42,7 +42,7 @@ class Removal:
     hashes: frozenset[str] = frozenset()
     gone: tuple[RecallEntry, ...] = ()
     texts: frozenset[str] = frozenset()
-    pages: tuple[str, ...] = ()
+    pages: PageChanges = PageChanges()
     stays: tuple[str, ...] = ()
     workspaces: tuple[Workspace, ...] = ()
 
@@ -72,7 +72,11 @@ def plan_removal(repository: Repository, selection: Selection, documents: Docume
         hashes=forgotten.tombstones(keys),
         gone=tuple(gone),
         texts=told.union(entry.text for entry in gone),
-        pages=name_pages(repository, {entry.id for entry in gone}.union(*(cut.touched for cut in cuts))),
+        pages=name_pages(
+            repository,
+            {entry.id for entry in gone}.union(*(cut.touched for cut in cuts)),
+            staying=frozenset(entry.id for cut in cuts for entry in cut.entries),
+        ),
         workspaces=workspaces,
     )
 
@@ -172,10 +176,22 @@ def _cut_sources(
                 yield cut
 
 
-def name_pages(repository: Repository, entries: Collection[str]) -> tuple[str, ...]:
-    """The pages that rest on these entries, as ``track/name``."""
-    pages = {page for each in repository.pages.pages_of_entries(sorted(entries)).values() for page in each}
-    return tuple(f"{page.track.value}/{page.name}" for page in repository.pages.list() if page.id in pages)
+def name_pages(
+    repository: Repository, entries: Collection[str], staying: Collection[str] = frozenset()
+) -> PageChanges:
+    """The pages that rest on these entries: they go where nothing stays on them, else they change.
+
+    staying: those of the entries that stay, with other words.
+    """
+    resting = {page for each in repository.pages.pages_of_entries(sorted(entries)).values() for page in each}
+    gone = set(entries).difference(staying)
+    changed: list[str] = []
+    removed: list[str] = []
+    for page in repository.pages.list():
+        if page.id in resting:
+            empty = all(link.entry_id in gone for link in repository.pages.entries_of(page.id))
+            (removed if empty else changed).append(f"{page.track.value}/{page.name}")
+    return PageChanges(changed=tuple(changed), removed=tuple(removed))
 
 
 def _clean_pages(repository: Repository, touched: Collection[str]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from memu.memorize.forget.cutting import cut_text
 from memu.memorize.forget.forgotten import MARK, is_telling, statement_keys
 from memu.memorize.forget.openings import Openings, run_of, sum_up
+from memu.memorize.forget.places import mark_places
 from memu.memorize.sentences import Slice, split_lines, split_sentences
 from memu.tokens import text_key
 
@@ -16,6 +16,7 @@ __all__ = ["Cut", "Scissors"]
 
 _LINES_OF_A_SENTENCE = 4
 _OVERLAP_WORDS = 5
+_MOST_IN_A_ROW = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ class Scissors:
             return Cut(done)
         places: list[Slice] = []
         keys: set[str] = set()
-        for sentence in split_sentences(done):
+        sentences = split_sentences(done)
+        for sentence in sentences:
             if self._touches(sentence.text, own):
                 lines = [
                     Slice(line.text, sentence.start + line.start, sentence.start + line.end)
@@ -81,8 +83,24 @@ class Scissors:
                 places += [sentence] if is_prose else lines
                 said = (part.text for part in (sentence, *lines) if MARK not in part.text)
                 keys.update(text_key(part) for part in said if self._says(part, own))
-        # What no sentence says alone is said across them.
-        return Cut(_mark(done, places) if places else MARK, frozenset(keys - {""}))
+        if not places:
+            # What no sentence says alone is said across them.
+            places = list(self._find_across(done, sentences, own))
+            keys |= {text_key(place.text) for place in places if MARK not in place.text}
+        marked = mark_places(done, [(place.start, place.end) for place in places]) if places else MARK
+        return Cut(marked, frozenset(keys - {""}))
+
+    def _find_across(self, text: str, sentences: Sequence[Slice], own: bool) -> Iterator[Slice]:
+        """The shortest rows of sentences that say it together."""
+        after = 0
+        for size in range(2, min(len(sentences), _MOST_IN_A_ROW) + 1):
+            for row in (sentences[at : at + size] for at in range(len(sentences) - size + 1)):
+                said = Slice(text[row[0].start : row[-1].end], row[0].start, row[-1].end)
+                if said.start >= after and self._says(said.text, own):
+                    after = said.end
+                    yield said
+            if after:
+                return
 
     def _touches(self, text: str, own: bool) -> bool:
         """Whether some of these words have to go."""
@@ -110,8 +128,3 @@ def _run_together(one: str, other: str) -> bool:
         first[-size:] == second[:size] or second[-size:] == first[:size]
         for size in range(_OVERLAP_WORDS, most + 1)
     )
-
-
-def _mark(text: str, places: list[Slice]) -> str:
-    borders = [(0, 0), *((place.start, place.end) for place in places), (len(text), len(text))]
-    return MARK.join(text[before[1] : after[0]] for before, after in pairwise(borders))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memu.errors import ConfigurationError, NotFound
 from memu.ingest.paths import stored_path
+from memu.memorize.forget.joined import list_shown
 from memu.memorize.forget.visible import plain_text
 from memu.names import fold_name, slugify
 from memu.records import RecallEntry, Resource, Track, Workspace
@@ -16,7 +17,17 @@ from memu.storage.entries import PlacedEntry
 from memu.storage.repository import Repository
 from memu.tokens import text_key
 
-__all__ = ["Request", "Selection", "list_placed", "locate_path", "matcher", "said_key", "select"]
+__all__ = [
+    "Request",
+    "Selection",
+    "is_said",
+    "list_placed",
+    "locate_path",
+    "matcher",
+    "said_key",
+    "select",
+    "select_again",
+]
 
 # Written without spaces, so that a word's border says nothing there.
 _UNSPACED = (
@@ -58,9 +69,7 @@ def select(repository: Repository, request: Request) -> Selection:
         ConfigurationError: the match has no word in it, or several workspaces have a source of that path.
     """
     if request.match is not None:
-        says = matcher(request.match)
-        found = tuple(each for each in list_placed(repository) if says(each.entry.text))
-        return Selection(what="match", entries=found, says=says)
+        return _select_said(repository, matcher(request.match))
     reference = request.reference or ""
     track, slash, name = reference.partition("/")
     if slash and track in set(Track):
@@ -71,6 +80,13 @@ def select(repository: Repository, request: Request) -> Selection:
     if entry is not None:
         return Selection(what="entry", entries=_alike(repository, (entry,)))
     return Selection(what="source", sources=_find_sources(repository, reference))
+
+
+def select_again(repository: Repository, before: Selection) -> Selection:
+    """What of a selection is in the scope again, after its sources were read once more; sources stay away."""
+    if before.says is not None:
+        return _select_said(repository, before.says)
+    return replace(before, entries=_alike(repository, before.entries), sources=())
 
 
 def list_placed(repository: Repository) -> tuple[PlacedEntry, ...]:
@@ -112,6 +128,17 @@ def matcher(text: str) -> Callable[[str], bool]:
 def said_key(entry: RecallEntry) -> str:
     """The key of what is seen of an entry: two that differ in markup alone say the same."""
     return text_key(plain_text(entry.text))
+
+
+def _select_said(repository: Repository, says: Callable[[str], bool]) -> Selection:
+    found = tuple(each for each in list_placed(repository) if is_said(each.entry, says))
+    return Selection(what="match", entries=found, says=says)
+
+
+def is_said(entry: RecallEntry, says: Callable[[str], bool]) -> bool:
+    """Whether it says so, alone or only together with what stands in front of it where it is shown."""
+    fronts = list_shown(entry)
+    return says(entry.text) or any(says(f"{each} {entry.text}") and not says(each) for each in fronts)
 
 
 def locate_path(repository: Repository, reference: str) -> tuple[tuple[Workspace, str], ...]:

@@ -12,7 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memu.memorize.forget.cutting import cut_passage, cut_title, is_marks_only, trim_marks
+from memu.memorize.forget.forgotten import MARK
+from memu.memorize.forget.joined import cut_row, cut_shown, list_shown
 from memu.memorize.forget.scissors import Scissors
+from memu.memorize.sentences import split_sentences
 from memu.memorize.source_rows import entry_passage, index_passages
 from memu.records import LineSpan, Origin, Passage, RecallEntry, Resource, State
 from memu.storage.words import IndexedPassage
@@ -51,7 +54,7 @@ def cut_source(
     if title != resource.title:
         title = cut_title(resource.title, resource.path, work.cut_name)
     kept = [each for entry in entries if entry.id not in gone if (each := work.cut_entry(entry)) is not None]
-    left = [work.cut_passage(passage, resource.path) for passage in passages]
+    left = work.cut_passages(passages, resource)
     facts = {name: work.cut_fact(value) for name, value in resource.facts.items()}
     caption = work.cut_name(resource.caption)
     before = (resource.title, resource.caption, list(entries), list(passages), dict(resource.facts))
@@ -90,6 +93,8 @@ class _Work:
     def cut_entry(self, entry: RecallEntry) -> RecallEntry | None:
         """The entry without what is forgotten; None where nothing is left of it."""
         cut = self._cut(entry.text, own=self._stands_in(entry.lines))
+        if cut == entry.text:
+            cut = self._cut_shown(entry)
         text = entry.text if cut == entry.text else trim_marks(cut)
         if text != entry.text and is_marks_only(text):
             return None
@@ -103,10 +108,12 @@ class _Work:
             section=self._cut_hint(entry.section),
         )
 
-    def cut_passage(self, passage: Passage, path: str) -> Passage:
-        """The passage with marks in text, heading and header, its path left as it is."""
-        own = self._stands_in(passage.lines)
-        return cut_passage(passage, path, lambda text: self._cut(text, own=own), self.cut_name)
+    def cut_passages(self, passages: Sequence[Passage], resource: Resource) -> list[Passage]:
+        """The passages with marks in text, heading and header, the path left as it is."""
+        left = [self._cut_passage(passage, resource.path) for passage in passages]
+        texts = cut_row([each.text for each in left], self._scissors)
+        whole = [replace(each, text=text) for each, text in zip(left, texts, strict=True)]
+        return [replace(each, text=self._cut_below(each, resource.title)) for each in whole]
 
     def cut_name(self, name: str) -> str:
         """A title, a heading or a part of one."""
@@ -121,6 +128,34 @@ class _Work:
         if isinstance(value, list | tuple):
             return [each for each in value if not isinstance(each, str) or self.cut_name(each) == each]
         return value
+
+    def _cut_passage(self, passage: Passage, path: str) -> Passage:
+        own = self._stands_in(passage.lines)
+        return cut_passage(passage, path, lambda text: self._cut(text, own=own), self.cut_name)
+
+    def _cut_below(self, passage: Passage, title: str) -> str:
+        """Its text without what it says only together with the headings above it."""
+        above = [each for each in (title, *passage.heading.split(" > ")) if each]
+        text = cut_row((*above, passage.text), self._scissors)[-1]
+        first = next((each.text for each in split_sentences(text)), "")
+        for context in above:
+            if self._say_together(context, first):
+                return text.replace(first, MARK, 1)
+        return text
+
+    def _say_together(self, context: str, text: str) -> bool:
+        """Whether what is to go is said only by both; by itself a heading or label is cut."""
+        says = self._scissors.says
+        if says is None or says(context) or says(text) or not says(f"{context} {text}"):
+            return False
+        self.keys.add(text_key(f"{context} {text}"))
+        return True
+
+    def _cut_shown(self, entry: RecallEntry) -> str:
+        """Its text without what it says only together with what stands in front of it."""
+        if any(self._say_together(context, entry.text) for context in list_shown(entry)):
+            return MARK
+        return cut_shown(entry, self._scissors).text
 
     def _cut_hint(self, name: str | None) -> str | None:
         return None if name is None or self.cut_name(name) != name else name

@@ -8,7 +8,7 @@ from memu.memorize.forget.errand import Forgetter
 from memu.memorize.forget.receipts import compare_pages, name_trees, read_pages
 from memu.memorize.forget.removal import find_others, name_pages
 from memu.memorize.settlement import remove_workspace
-from memu.records import ForgetReceipt, PageChanges, Scope, Workspace
+from memu.records import ForgetReceipt, Scope, Workspace
 from memu.storage.repository import Repository
 from memu.storage.session import Session
 
@@ -56,5 +56,5 @@ def _describe(repository: Repository, workspace: Workspace, *, dry_run: bool) ->
         texts=tuple(sorted({entry.text for entry in gone})) if dry_run else (),
         removed=tuple(sorted(each.path for each in going)),
         stays=tuple(find_others(repository, gone, staying)),
-        pages=PageChanges(changed=name_pages(repository, {entry.id for entry in gone})),
+        pages=name_pages(repository, {entry.id for entry in gone}),
     )
