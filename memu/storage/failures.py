@@ -16,7 +16,7 @@ from memu.storage.side_files import closed_side_files, has_no_room
 
 __all__ = ["is_passing", "translated"]
 
-_FULL = "the disk is full; free some space and run again, nothing half-written was kept"
+_FULL = "the disk is full; free some space and run again; no change was stored in halves"
 _ADVICE = (
     ("locked", "another process has been writing to it for over a minute; end that process or try again"),
     ("unable to open", "it cannot be opened; check that its folder exists and that you may write there"),

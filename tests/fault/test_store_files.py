@@ -135,6 +135,8 @@ def check_reads_and_writes(folder: Path, *, says: str, largest_file: int = 0) ->
     for ended in run_commands(folder, *WRITES, largest_file=largest_file):
         assert (ended.code, says in ended.err, "Errno" in ended.err) == (4, True, False), ended
         assert "Traceback" not in ended.err
+    for ended in run_commands(folder, *WRITES[1:], largest_file=largest_file):
+        assert "Nothing was forgotten." in ended.err, ended
 
 
 @pytest.mark.parametrize("log", [False, True], ids=["at rest", "with a log"])
