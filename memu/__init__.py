@@ -83,6 +83,7 @@ if TYPE_CHECKING:
         Workspace,
         WorkspaceStatus,
     )
+    from memu.retrieve.evaluation import EvalReport, Question
     from memu.retrieve.states import RetrieveState
     from memu.service import MemoryService
     from memu.settings import Settings, WorkspaceScope
@@ -98,6 +99,7 @@ __all__ = [
     "EmbedState",
     "EncoderIdentity",
     "EncoderMismatch",
+    "EvalReport",
     "ExportReport",
     "ExportState",
     "ExtraMissing",
@@ -126,6 +128,7 @@ __all__ = [
     "PageChanges",
     "Passage",
     "ProviderError",
+    "Question",
     "ReadError",
     "RecallEntry",
     "RecallFile",
@@ -172,6 +175,7 @@ _MODULES = (
     "memu.export.state",
     "memu.memorize.states",
     "memu.retrieve.states",
+    "memu.retrieve.evaluation",
 )
 
 

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from memu.memorize.imports.errand import Importer
     from memu.memorize.states import SyncState
     from memu.providers.models import ChatModels
+    from memu.retrieve.evaluation import EvalReport, Question
     from memu.retrieve.listings import Lists
     from memu.retrieve.lookup import Lookup
 
@@ -357,6 +358,24 @@ class MemoryService:
             NotFound: nothing of that name is in the scope.
         """
         return await self._lookup().get(self._scope(user), reference)
+
+    async def evaluate(
+        self, questions: Iterable[Question | Mapping[str, Any]], *, user: Mapping[str, Any] | None = None
+    ) -> EvalReport:
+        """Ask questions whose answers' places are known, and tell how far down a search shows them.
+
+        Args:
+            questions: each a ``Question``, or as ``{"query": …, "path": …, "lines": [10, 12]}``.
+
+        Raises:
+            ConfigurationError: there is no question, or one is not of that form.
+        """
+        from memu.retrieve import evaluation
+
+        asked = [
+            each if isinstance(each, evaluation.Question) else evaluation.Question.of(each) for each in questions
+        ]
+        return await evaluation.Evaluator(self._database, self._encoder).evaluate(self._scope(user), asked)
 
     async def recall(self, *, last: int = 1, user: Mapping[str, Any] | None = None) -> Listing:
         """The last turns of the newest agent session, as one quoted block that names its source.

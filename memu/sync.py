@@ -14,7 +14,7 @@ from collections.abc import Coroutine, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memu.errors import StoreError
 from memu.records import (
@@ -36,6 +36,9 @@ from memu.records import (
 )
 from memu.service import MemoryService as AsyncMemoryService
 from memu.workflow import Workflow
+
+if TYPE_CHECKING:
+    from memu.retrieve.evaluation import EvalReport, Question
 
 __all__ = ["MemoryService"]
 
@@ -176,6 +179,12 @@ class MemoryService:
     def get(self, reference: str, *, user: Mapping[str, Any] | None = None) -> Listing:
         """See :meth:`memu.MemoryService.get`."""
         return self._run(self._service.get(reference, user=user))
+
+    def evaluate(
+        self, questions: Iterable[Question | Mapping[str, Any]], *, user: Mapping[str, Any] | None = None
+    ) -> EvalReport:
+        """Ask questions whose answers' places are known."""
+        return self._run(self._service.evaluate(questions, user=user))
 
     def recall(self, *, last: int = 1, user: Mapping[str, Any] | None = None) -> Listing:
         return self._run(self._service.recall(last=last, user=user))

@@ -47,6 +47,7 @@ _COMMANDS = {
     "forget": _Place("forget", "forget", "Forget an entry, page, source, match or all; for good."),
     "reindex": _Place("reindex", "reindex", "Encode the store anew with another encoder."),
     "workspace": _Place("workspace", "workspace", "List or remove synced folders."),
+    "eval": _Place("evaluate", "evaluate", "How often the known places of answers are found."),
     "mcp": _Place("mcp", "mcp", "Offer the memory to other agents (MCP)."),
     "steps": _Place("steps", "steps", "The steps of each workflow."),
     "db": _Place("database", "db", "Upgrade or check the schema; import from memU."),
