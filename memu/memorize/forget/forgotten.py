@@ -102,10 +102,10 @@ def statement_keys(text: str) -> frozenset[str]:
     Both as they are written and as they are seen. A part that says too little by itself ("Yes.", "}") is left
     out: it would be cut from everywhere.
     """
-    from memu.memorize.forget.visible import plain_text
+    from memu.memorize.forget.visible import list_views
     from memu.memorize.sentences import split_lines, split_sentences
 
-    views = {text, plain_text(text)}
+    views = list_views(text)
     parts = [part.text for view in views for part in (*split_sentences(view), *split_lines(view))]
     # A file that grows into a chat loses its labels ("Alice: …") to the speakers: what follows them is known too.
     parts += [_LABEL.sub("", part, count=1) for part in parts]

@@ -9,7 +9,7 @@ from memu.memorize.forget.forgotten import MARK
 from memu.memorize.forget.openings import may_hold
 from memu.memorize.forget.runs import Statements, find_runs
 from memu.memorize.forget.units import list_joined, list_units
-from memu.memorize.forget.visible import read_visible
+from memu.memorize.forget.visible import read_views
 
 __all__ = ["find_places", "mark_places"]
 
@@ -17,8 +17,7 @@ __all__ = ["find_places", "mark_places"]
 def find_places(text: str, statements: Statements) -> list[tuple[int, int]]:
     """Beginning and end of each part of ``text`` that is forgotten, some of them inside others."""
     hits = list(_find_places(text, frozenset(), statements))
-    view = read_visible(text)
-    if view is not None:
+    for view in read_views(text):
         hits += (view.locate(*place) for place in _find_places(view.text, view.joints, statements))
     return hits
 

@@ -12,16 +12,27 @@ from memu.memorize.forget.openings import Openings
 from memu.memorize.sentences import Slice
 from memu.tokens import blank_signs, fold_case
 
-__all__ = ["LEVELS", "Statements", "find_runs"]
+__all__ = ["LEVELS", "MARKERS", "Statements", "find_runs", "follows_marker"]
 
 LEVELS = r"(?i:trace|debug|info|notice|warn|warning|error|fatal|critical)"
 """How severe a log's line is."""
+
+MARKERS = (
+    r"(?:[@#+]\w[\w./-]{0,60}|(?::{3,8}|!{3})\s?[\w-]{1,30}"
+    r"|(?:TO-?DO|DONE|NEXT|WAIT(?:ING)?|HOLD|STARTED|DOING|LATER|NOW|CANCELL?ED|FIXME|FIXED|XXX|HACK|BUG|WIP|TBD|NB|NOTE"
+    r"|IDEA|TIP|INFO|HINT|IMPORTANT|WARNING|CAUTION|DANGER|ATTENTION|QUESTION|REVIEW|OPTIMI[SZ]E|DEPRECATED|DECIDED"
+    r"|ADDED|CHANGED|REMOVED)(?:\([^()\n]{0,40}\))?)"
+)
+"""What stands before a statement and says what it is, whose or what of, with nothing between but a space."""
 
 _WORD = re.compile(r"\S+")
 # A letter of another script with what is written above and below it, or a stretch of ASCII.
 _CLUSTER = re.compile(rf"[\x00-\x7f]+(?![{MARKS}\u1160-\u11ff])|.[{MARKS}\u1160-\u11ff]*", re.DOTALL)
 _AFTER_LEVEL = re.compile(rf"(?:^|\s|\[){LEVELS}[\]:]?\s+$")
 _AFTER_FIGURE = re.compile(r"(?:^|\s)\S*\d\S*\s+$")
+_AFTER_MARKERS = re.compile(rf"(?:^|[^\w\s@#+:!-]\s*|[-:!+]\s+)(?:{MARKERS}\s+)+$")
+_AFTER_MARKER = re.compile(rf"(?:^|[^\w@#+:!]){MARKERS}\s+$")
+_BEFORE_TAGS = re.compile(r"(?:\s+(?:[@#+^]|:\w)\S{1,60})+\s*$")
 _STOP = re.compile(r"[.!?…。！？]+")
 _RULE = re.compile(r"([=+#~_-])\1\1")
 # It may stand around any word; where it is around the whole, what is seen tells.
@@ -70,6 +81,15 @@ def find_runs(text: str, joints: Collection[int], statements: Statements) -> Ite
                 stop = _STOP.match(text, end)
                 end = stop.end() if stop else end
                 yield Slice(text[start:end], start, end)
+
+
+def follows_marker(head: str, first: str) -> bool:
+    """Whether what stands before a text on its line, with the space, leads to it as a marker does.
+
+    ``first``: the text's first letter. In the middle of a sentence only what begins like one begins there.
+    """
+    pattern = _AFTER_MARKERS if first.islower() else _AFTER_MARKER
+    return pattern.search(head) is not None
 
 
 def _read_letters(text: str, joints: Collection[int]) -> _Letters:
@@ -123,7 +143,7 @@ def _begins(text: str, start: int) -> bool:
         if not before[-1].isalnum():
             return before[-1] not in "&+"
         figure = _AFTER_FIGURE.search(head) is not None and not text[start].islower()
-        return figure or _AFTER_LEVEL.search(head) is not None
+        return figure or follows_marker(head, text[start]) or _AFTER_LEVEL.search(head) is not None
     return not before[-1].isalnum() and not (before[-1] in _BINDING and before[-2:-1].isalnum())
 
 
@@ -140,7 +160,8 @@ def _ends(text: str, end: int) -> bool:
     if tail != after and _RULE.match(after):
         return True
     if tail != after:
-        return not (sign in "&+=$%@" or (sign in "-/#" and following.isalnum()))
+        goes_on = sign in "&+=$%@" or (sign in "-/#" and following.isalnum())
+        return not goes_on or _BEFORE_TAGS.match(tail) is not None
     if sign in "+%#" or (sign in _BINDING and following.isalnum()):
         return False
     return not (sign in ".,:" and following.isdecimal() and text[end - 1 : end].isdecimal())

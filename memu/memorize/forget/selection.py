@@ -10,7 +10,7 @@ from pathlib import Path
 from memu.errors import ConfigurationError, NotFound
 from memu.ingest.paths import stored_path
 from memu.memorize.forget.joined import list_shown
-from memu.memorize.forget.visible import plain_text
+from memu.memorize.forget.visible import list_views, plain_text
 from memu.names import fold_name, slugify
 from memu.records import RecallEntry, Resource, Track, Workspace
 from memu.storage.entries import PlacedEntry
@@ -117,10 +117,7 @@ def matcher(text: str) -> Callable[[str], bool]:
     pattern = re.compile(f"{left}{re.escape(wanted)}{right}")
 
     def says(said: str) -> bool:
-        if pattern.search(text_key(said)):
-            return True
-        shown = plain_text(said)
-        return shown != said and pattern.search(text_key(shown)) is not None
+        return any(pattern.search(text_key(view)) for view in list_views(said))
 
     return says
 

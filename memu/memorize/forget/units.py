@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from memu.memorize.candidate import MAX_CHARS, MAX_WORDS
-from memu.memorize.forget.runs import LEVELS
+from memu.memorize.forget.runs import LEVELS, MARKERS, follows_marker
 from memu.memorize.passages import MAX_PASSAGE_CHARS, MAX_PASSAGE_WORDS
 from memu.memorize.sentences import Slice, cut_pieces, split_lines, split_sentences
 
@@ -24,6 +24,7 @@ _LONG = MAX_PASSAGE_CHARS // 3
 _OPENING = re.compile(
     r"(?:[:|\])>=]|\s[-–—]|^\s*[-*+]|^\s*\d{1,3}[.)])\s+|：\s*|(?:^|(?<=\s))(?:#+|//+|/\*+|;+|%+|--|(?i:rem\b))\s*"
 )
+_MARKER = re.compile(rf"(?:^|(?<=\s)){MARKERS}\s+")
 _LOG_HEAD = re.compile(
     rf"\s*(?:(?:[\[(]?\d+(?:[:./-][\d:.,/+TZ-]+|\d{{8}})[\])]?|\[[^\[\]\n]{{1,60}}\]|\[?{LEVELS}[\]:]*)\s+){{1,6}}"
 )
@@ -31,6 +32,7 @@ _FULL_STOP = re.compile(r"[.!?…]{1,20}[\"'”’»)\]*_]{0,20}(?:\s+|$)")
 # A cell of a table; in prose a comma is followed by a space.
 _CELL = re.compile(r'"[^"\n]+"|(?<!\w)\'[^\'\n]+\'(?!\w)|[“„][^“”„\n]+[“”]|(?:[^|\t;,"\n]|,(?=\s))+')
 _MOST_IN_A_RUN = 12
+_HEAD = 80
 
 
 def list_units(text: str) -> Iterator[Slice]:
@@ -79,7 +81,10 @@ def _finer(part: Slice) -> Iterator[Slice]:
 def _stretches(part: Slice) -> Iterator[Slice]:
     """What stands between a label or full stop and the next full stop, or the end."""
     stops = [match.end() for match in _FULL_STOP.finditer(part.text)]
-    starts = {0, *stops, *(match.end() for match in _OPENING.finditer(part.text))}
+    text = part.text
+    marked = (match.end() for match in _MARKER.finditer(text))
+    starts = {0, *stops, *(match.end() for match in _OPENING.finditer(text))}
+    starts |= {at for at in marked if follows_marker(text[max(0, at - _HEAD) : at], text[at : at + 1])}
     if head := _LOG_HEAD.match(part.text):
         starts.add(head.end())
     for start in sorted(starts):

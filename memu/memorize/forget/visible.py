@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
-__all__ = ["Visible", "plain_text", "read_visible"]
+__all__ = ["Visible", "list_views", "plain_text", "read_views"]
 
 # A tag that ends what stands before it; others are within a word, or around one.
 _BREAKING = re.compile(
@@ -46,6 +46,13 @@ _MARKUP = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
+# What stands in the middle of a sentence and is no part of it: remarks, and the small signs of notes.
+_ASIDE = (
+    r"(?P<aside><!--.{0,2000}?--!?>|%%[^%]{1,2000}%%|\{>>.{0,2000}?<<\}|\{\#.{0,2000}?\#\}"
+    r"|<sup\b[^<>]{0,200}>[^<>\n]{0,20}</sup>|\\label\{[^{}\n]{0,100}\}|\{[.\#][^{}\n]{0,200}\})"
+)
+_WITHOUT_ASIDES = re.compile(f"(?s:{_ASIDE})|{_MARKUP.pattern}", _MARKUP.flags)
+_HAS_ASIDE = re.compile(_ASIDE, re.DOTALL)
 _SIGNS = re.compile(
     r"[>*;%|#+\-/\"'{}\[\]`~_<&\\\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufeff]|(?i:^[ \t]*rem)", re.MULTILINE
 )
@@ -88,14 +95,20 @@ class Visible:
         return left, right
 
 
-def read_visible(text: str) -> Visible | None:
-    """What is seen of a text; None where that is the text itself."""
+def read_views(text: str) -> list[Visible]:
+    """What is seen of a text, with and without the asides in it; nothing where that is the text itself."""
     if not _SIGNS.search(text):
-        return None
+        return []
+    patterns = (_MARKUP, _WITHOUT_ASIDES) if _HAS_ASIDE.search(text) else (_MARKUP,)
+    views = (_read(text, pattern) for pattern in patterns)
+    return [view for view in views if view is not None]
+
+
+def _read(text: str, pattern: re.Pattern[str]) -> Visible | None:
     shown: list[str] = []
     pieces: list[_Piece] = []
     at = 0
-    for start, end, said in _parts(text):
+    for start, end, said in _parts(text, pattern):
         kept = said is None
         said = text[start:end] if said is None else said
         if said:
@@ -112,16 +125,21 @@ def read_visible(text: str) -> Visible | None:
     return Visible(view, frozenset(joints), tuple(pieces), tuple(piece.at for piece in pieces), len(text))
 
 
+def list_views(text: str) -> tuple[str, ...]:
+    """A text and what is seen of it, each once."""
+    return tuple(dict.fromkeys((text, *(view.text for view in read_views(text)))))
+
+
 def plain_text(text: str) -> str:
     """What is seen of a text."""
-    view = read_visible(text)
-    return text if view is None else view.text
+    views = read_views(text)
+    return views[-1].text if views else text
 
 
-def _parts(text: str) -> Iterator[tuple[int, int, str | None]]:
+def _parts(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str | None]]:
     """The parts of a text in order, each with what is seen of it: None where it is what it is."""
     at = 0
-    for match in _MARKUP.finditer(text):
+    for match in pattern.finditer(text):
         if at < match.start():
             yield at, match.start(), None
         yield match.start(), match.end(), _shown(match)
@@ -132,7 +150,7 @@ def _parts(text: str) -> Iterator[tuple[int, int, str | None]]:
 
 def _shown(match: re.Match[str]) -> str | None:
     found = match.group()
-    if match.lastgroup == "gone":
+    if match.lastgroup in ("gone", "aside"):
         return ""
     if match.lastgroup == "tag":
         return "\n" if _BREAKING.match(found) else ""
