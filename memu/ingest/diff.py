@@ -182,7 +182,9 @@ class _Comparison:
         if (not stands or racy) and (self.hash(file.path) or "") != known.content_hash:
             return "modified"
         if self.due(file.path, known):
-            return "again"
+            # Nobody knows which bytes it had when it could not be read, as it can now.
+            blind = known.state is State.FAILED and not known.content_hash
+            return "modified" if blind and self.hash(file.path) else "again"
         if not stands:
             return "restated"
         # Written anew only if that ends the doubt; a time that lies in the future would cost a write each sync.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from memu.errors import RootError
 from memu.ingest.diff import RACY_WINDOW_NS, Diff, Known, diff, is_idle
@@ -27,6 +28,8 @@ from memu.storage.resources import KnownResource
 from memu.storage.session import Session
 
 __all__ = ["CompareFiles", "ScanFolder", "nanoseconds", "work_of"]
+
+_Tries: TypeAlias = dict[str, tuple[int, datetime | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +68,12 @@ class CompareFiles:
         if not stale and await self._is_idle(state, workspace.id, found):
             return replace(state, diff=Diff(unchanged=len(found.files)))
 
-        def load(session: Session) -> tuple[dict[str, KnownResource], dict[str, tuple[int, datetime | None]]]:
+        def load(session: Session) -> tuple[dict[str, KnownResource], _Tries, frozenset[str]]:
             resources = session.within(state.scope).resources
-            return resources.known(workspace.id), resources.tries(workspace.id)
+            never_read = resources.never_read(workspace.id)
+            return resources.known(workspace.id), resources.tries(workspace.id), never_read
 
-        rows, tries = await self.database.read(load)
+        rows, tries, never_read = await self.database.read(load)
         if state.only is not None:
             rows = {path: row for path, row in rows.items() if _covers(state.only, path)}
         _refuse_emptiness(state, found, rows)
@@ -90,7 +94,7 @@ class CompareFiles:
         return replace(
             state,
             diff=compared if state.removals else replace(compared, deleted=()),
-            never_read=frozenset(path for path, row in rows.items() if not row.content_hash),
+            never_read=never_read,
         )
 
     async def _find_stale(self, state: SyncState, workspace_id: str) -> frozenset[str]:

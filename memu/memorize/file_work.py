@@ -113,7 +113,7 @@ class MemorizeFiles:
             )
 
         await self.database.write(work)
-        return Outcome(path=file.path, state=State.FAILED, reason=reason)
+        return Outcome(path=file.path, state=State.FAILED, reason=reason, unread=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,9 +12,10 @@ from memu.memorize.file_survey import CompareFiles, ScanFolder, work_of
 from memu.memorize.foresight import Foreseen, Foresight
 from memu.memorize.forget.steps import PassOverForgotten
 from memu.memorize.opening import find_workspace
+from memu.memorize.standing import count_unchanged, find_standing_failures
 from memu.memorize.states import SyncState
 from memu.providers.protocols import Encoder
-from memu.records import SyncPlan, Workspace
+from memu.records import Resource, State, SyncPlan, Workspace
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 from memu.storage.session import Session
@@ -52,7 +53,13 @@ class Planner:
         compared, scanned = state.diff, state.scan
         assert compared is not None
         assert scanned is not None
-        pages = await self.database.read(lambda session: _touched(session, state, workspace, compared))
+
+        def look(session: Session) -> tuple[dict[str, str], Sequence[Resource]]:
+            resources = session.within(state.scope).resources
+            failing = resources.in_state(workspace.id, State.FAILED, State.PARTIAL)
+            return _touched(session, state, workspace, compared), failing
+
+        pages, failing = await self.database.read(look)
         calls = await self._foresee(state, frozenset(pages))
         work = work_of(compared)
         # Rows that an interrupted first sync left: their files are new to the memory.
@@ -65,9 +72,11 @@ class Planner:
             retried=tuple(file.path for file in compared.again),
             moved=tuple((move.old, move.new.path) for move in compared.moved),
             deleted=compared.deleted,
-            unchanged=compared.unchanged + len(compared.restated),
+            unchanged=count_unchanged(
+                compared, scanned, {row.path for row in failing} - {file.path for file in work}
+            ),
             skipped=scanned.skipped,
-            failed=scanned.unlistable,
+            failed=find_standing_failures(failing, compared, scanned),
             pages=tuple(sorted(pages.values())),
             model_calls=sum(calls.most.values()),
             likely_calls=calls.likely,

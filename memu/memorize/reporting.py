@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from memu.memorize.standing import count_unchanged
 from memu.memorize.states import SyncState
 from memu.memorize.status import count_unplaced
 from memu.memorize.trust_rules import TRUST_RULES, number_rules
@@ -71,6 +72,7 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
     }
     undone = (*scanned.unlistable, *problems[State.FAILED], *problems[State.PARTIAL])
     failed = {problem.path: problem for problem in undone}
+    failing = {row.path for row in rows if row.state in (State.FAILED, State.PARTIAL)}
     skipped = {problem.path: problem for problem in (*scanned.skipped, *problems[State.SKIPPED])}
     return SyncReport(
         workspace=workspace.name or workspace.root,
@@ -78,7 +80,7 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
         modified=modified,
         moved=tuple((move.old, move.new.path) for move in compared.moved),
         deleted=compared.deleted,
-        unchanged=compared.unchanged + len(compared.restated),
+        unchanged=count_unchanged(compared, scanned, failing - {outcome.path for outcome in state.outcomes}),
         skipped=tuple(skipped[path] for path in sorted(skipped)),
         failed=tuple(failed[path] for path in sorted(failed)),
         waiting=tuple(outcome.path for outcome in state.outcomes if outcome.state is State.PENDING),
@@ -100,8 +102,8 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
 def _added_and_modified(state: SyncState) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The paths of what was read for the first time, and of what was read and differs from the last time.
 
-    What was skipped for its content is neither. A first sync that was interrupted leaves rows without content;
-    what is read for them is new, whether the sync that read it found the row or made it.
+    What was skipped for its content, or could not be read, is neither. A first sync that was interrupted leaves
+    rows without content; what is read for them is new, whether the sync that read it found the row or made it.
     """
     compared = state.diff
     assert compared is not None
@@ -110,8 +112,10 @@ def _added_and_modified(state: SyncState) -> tuple[tuple[str, ...], tuple[str, .
     changed = [file.path for file in compared.modified]
     first = [path for path in (*changed, *late) if path in state.never_read]
 
+    unread = {outcome.path for outcome in state.outcomes if outcome.unread}
+
     def kept(paths: Iterable[str]) -> tuple[str, ...]:
-        return tuple(sorted(path for path in paths if ended.get(path) is not State.SKIPPED))
+        return tuple(sorted(path for path in paths if ended.get(path) is not State.SKIPPED and path not in unread))
 
     added = kept([*(file.path for file in compared.added), *first])
     return added, kept(path for path in changed if path not in state.never_read)

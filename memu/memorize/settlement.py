@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from memu.ingest.scan import FoundFile
 from memu.memorize.file_survey import nanoseconds, work_of
 from memu.memorize.states import SyncState
-from memu.records import Kind, Resource, State
+from memu.records import FileProblem, Kind, Resource, State
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 from memu.storage.session import Session
 
-__all__ = ["SettleFiles", "new_resource", "remove_sources", "remove_workspace"]
+__all__ = ["SettleFiles", "explain_hidden", "new_resource", "remove_sources", "remove_workspace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SettleFiles:
             )
             for file in work_of(compared):
                 _mark_pending(repository, workspace.id, file)
-            reasons = _hidden_reasons(state)
+            reasons = explain_hidden(state.scan.unlistable if state.scan else ())
             for path in compared.out_of_sight:
                 _mark_hidden(repository, workspace.id, path, reasons)
 
@@ -99,9 +99,8 @@ def _mark_pending(repository: Repository, workspace_id: str, file: FoundFile) ->
         repository.resources.save(replace(known, state=State.PENDING, reason=None))
 
 
-def _hidden_reasons(state: SyncState) -> Callable[[str], str]:
-    assert state.scan is not None
-    problems = state.scan.unlistable
+def explain_hidden(problems: Sequence[FileProblem]) -> Callable[[str], str]:
+    """What tells of a path below one that could not be listed why it cannot be looked at."""
 
     def reason(path: str) -> str:
         return next(

@@ -37,13 +37,17 @@ __all__ = ["AssignState", "EmbedState", "FoldState", "MemorizeState", "Outcome",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How one file ended in this sync. ``dropped``: what a model said that its source does not back, by reason."""
+    """How one file ended in this sync. ``dropped``: what a model said that its source does not back, by reason.
+
+    unread: the file could not be read or understood; what was stored of it before stands.
+    """
 
     path: str
     state: State
     reason: str | None = None
     redactions: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,11 @@ class Resources(Group):
         """All sources of a workspace, by path."""
         return self._all(resource.c.workspace_id == workspace_id)
 
+    def never_read(self, workspace_id: str) -> frozenset[str]:
+        """The paths of which an earlier sync only noted that they are there: nothing in their rows was read."""
+        unread = self._all((resource.c.workspace_id == workspace_id) & (resource.c.content_hash == ""))
+        return frozenset(each.path for each in unread if not each.facts)
+
     def known(self, workspace_id: str) -> dict[str, KnownResource]:
         """Path → what the store knows of the file, for a diff of many thousand files."""
         columns = resource.c
