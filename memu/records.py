@@ -741,7 +741,10 @@ class HealthReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One answer. ``score`` orders the hits; ``ranks`` gives the place in each list that found it (from 1).
+    """One answer. ``score``, from 0 to 1, orders the hits; ``ranks`` gives the place in each list that found it.
+
+    weak: the score is one that right answers seldom have; None where it is not known what this encoder's mean.
+    scores: where an explanation was asked for, BM25 ("words"), "cosine", and what orders ("fused").
 
     turn, card: in an agent session, whose hits stand together by turn, turns in the order of their best.
     """
@@ -760,9 +763,12 @@ class Hit:
     ranks: Mapping[str, int] = field(default_factory=dict)
     turn: int | None = None
     card: str = ""
+    weak: bool | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        told = {"turn": self.turn, "card": self.card} if self.turn is not None else {}
+        told: dict[str, Any] = {"turn": self.turn, "card": self.card} if self.turn is not None else {}
+        told |= {"scores": {name: round(each, 6) for name, each in self.scores.items()}} if self.scores else {}
         return {
             "layer": self.layer.value,
             "track": self.track.value if self.track else None,
@@ -773,6 +779,7 @@ class Hit:
             "place": self.place,
             "time": self.time.isoformat() if self.time else None,
             "score": round(self.score, 6),
+            "weak": self.weak,
             "ranks": dict(self.ranks),
             "text": self.text,
             "id": self.id,
@@ -782,14 +789,20 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrieveResult:
-    """The answer to one query, best first. ``degraded`` says why part of the search could not take place."""
+    """The answer to one query, best first. ``degraded`` says why part of the search could not take place.
+
+    explanation: where it was asked for, what the answer was taken from ("filters"), how much was "found" by each
+    list, the "most" that words could score, and what was cut ("cuts").
+    """
 
     hits: tuple[Hit, ...]
     degraded: str | None = None
+    explanation: Mapping[str, Mapping[str, Any]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form; it never echoes the query."""
-        return {"schema": 1, "hits": [hit.to_dict() for hit in self.hits], "degraded": self.degraded}
+        told = {"explanation": dict(self.explanation)} if self.explanation is not None else {}
+        return {"schema": 1, "hits": [hit.to_dict() for hit in self.hits], "degraded": self.degraded, **told}
 
     def to_prompt(self, max_words: int = 800) -> str:
         """The hits as one block for a prompt: quoted, each with its source, at most ``max_words`` words in all."""

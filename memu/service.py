@@ -300,6 +300,8 @@ class MemoryService:
         workspace: str | None = None,
         max_hits: int = 10,
         max_words: int | None = None,
+        min_score: float = 0.0,
+        explain: bool = False,
     ) -> RetrieveResult:
         """Answer a query from the store in one pass: one encoder call at most, no model call.
 
@@ -315,6 +317,8 @@ class MemoryService:
                 (taken as UTC; a date is the whole day). Pages have none of these, and are no hits then.
             workspace: only from this one, by its name, root or id.
             max_hits: at most so many hits. max_words: at most so many words of text in all.
+            min_score: no hit that scores less, from 0 to 1. explain: say how each hit scored in each list, what
+                the answer was taken from and what was cut.
 
         Raises:
             ScopeError: ``where`` names no scope. NotFound: no workspace is called so. ConfigurationError: there is
@@ -335,7 +339,15 @@ class MemoryService:
             workspace_id=None if workspace is None else await self._find_workspace_id(scopes, workspace),
         )
         state = ask(
-            scopes, query, layers=layers, tracks=tracks, within=within, max_hits=max_hits, max_words=max_words
+            scopes,
+            query,
+            layers=layers,
+            tracks=tracks,
+            within=within,
+            max_hits=max_hits,
+            max_words=max_words,
+            min_score=min_score,
+            explain=explain,
         )
         done = await self._carrier("retrieve", state)
         return done.result

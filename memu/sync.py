@@ -148,6 +148,8 @@ class MemoryService:
         workspace: str | None = None,
         max_hits: int = 10,
         max_words: int | None = None,
+        min_score: float = 0.0,
+        explain: bool = False,
     ) -> RetrieveResult:
         """See :meth:`memu.MemoryService.retrieve_workspace`."""
         return self._run(
@@ -167,6 +169,8 @@ class MemoryService:
                 workspace=workspace,
                 max_hits=max_hits,
                 max_words=max_words,
+                min_score=min_score,
+                explain=explain,
             )
         )
 

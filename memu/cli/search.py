@@ -32,6 +32,8 @@ __all__ = ["heading_line", "retrieve_workspace"]
 @click.option("--across", is_flag=True, help="Search every scope that has the fields of --user.")
 @click.option("--max-hits", default=10, show_default=True, type=click.IntRange(min=1))
 @click.option("--max-words", type=click.IntRange(min=1), help="Stop before the text grows longer than this.")
+@click.option("--min-score", default=0.0, type=click.FloatRange(0, 1), help="Leave out what scores less.")
+@click.option("--explain", is_flag=True, help="Say how each hit scored, what was searched and what was cut.")
 @common_options
 def retrieve_workspace(
     query: str,
@@ -66,7 +68,10 @@ def retrieve_workspace(
         common.notice(f"degraded: {result.degraded}")
     if not result.hits:
         common.notice("Nothing found.")
+    elif all(hit.weak for hit in result.hits):
+        common.notice("Only weak hits: the answer may not be in memory.")
     _print_hits(result.hits)
+    _print_explanation(result)
     return 0
 
 
@@ -90,10 +95,35 @@ def _print_hits(hits: Sequence[Hit]) -> None:
             screen.print()
         screen.print(Text(plain(f"[{rank}] {hit.title}"), style="bold"), soft_wrap=True)
         screen.print(Text(plain(f"    {heading_line(hit)}"), style="cyan"), soft_wrap=True)
+        if hit.scores:
+            screen.print(Text(f"    {_scores_line(hit)}", style="dim"), soft_wrap=True)
         if hit.card and hit.card != hit.text and (hit.path, hit.turn) != told:
             _print_wrapped(hit.card, "    | ", "dim")
         told = (hit.path, hit.turn)
         _print_wrapped(hit.text, "    ", "")
+
+
+def _print_explanation(result: RetrieveResult) -> None:
+    from rich.text import Text
+
+    if result.explanation is None:
+        return
+    screen = console()
+    screen.print()
+    for name, parts in result.explanation.items():
+        told = ", ".join(f"{part} {_plainly(value)}" for part, value in parts.items())
+        screen.print(Text(plain(f"{name}: {told}"), style="dim"), soft_wrap=True)
+
+
+def _plainly(value: object) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _scores_line(hit: Hit) -> str:
+    """With ``--explain``: the score and what it came from."""
+    parts = "".join(f" · {name} {score:.3f}" for name, score in hit.scores.items())
+    places = "".join(f" · {name} #{rank}" for name, rank in hit.ranks.items())
+    return f"score {hit.score:.3f}{' (weak)' if hit.weak else ''}{parts}{places}"
 
 
 def _print_wrapped(text: str, margin: str, style: str) -> None:

@@ -29,6 +29,14 @@ class SearchArguments(Arguments):
     tracks: list[Literal["memory", "skill"]] = Field(
         default=[], description="Pages and entries of 'memory' (what is known) or 'skill' (how it is done)."
     )
+    path: str | None = Field(
+        default=None, min_length=1, max_length=4000, description="Only from sources at such paths: docs/**, *.md."
+    )
+    since: str | None = Field(
+        default=None, max_length=40, description="Only what happened from then on: 2026-03-01, or ISO 8601."
+    )
+    until: str | None = Field(default=None, max_length=40, description="Only what happened until then.")
+    min_score: float = Field(default=0.0, ge=0, le=1, description="Leave out what scores less.")
     max_hits: int = Field(default=10, ge=1, le=50, description="At most so many hits.")
     max_words: int = Field(default=1500, ge=1, le=10000, description="At most so many words of text in all.")
 

@@ -106,6 +106,10 @@ class Toolbox:
             where=self._user,
             layers=asked.layers or None,
             tracks=asked.tracks or None,
+            path=asked.path,
+            since=asked.since,
+            until=asked.until,
+            min_score=asked.min_score,
             max_hits=asked.max_hits,
             max_words=asked.max_words,
         )

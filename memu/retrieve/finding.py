@@ -51,6 +51,7 @@ class SearchPassages:
         return replace(
             state,
             names_only=names_only(terms),
+            most_words=repository.search.most(terms),
             candidates=candidates,
             found=found,
             cards=find_cards(repository, found.values()),

@@ -30,18 +30,20 @@ def roll_up(
     layers: frozenset[Layer],
     tracks: frozenset[Track],
     cards: Cards = MappingProxyType({}),
+    parts: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
 ) -> tuple[Hit, ...]:
-    """The hits of ``layers``, best first; equals by path, line and text. Scores and ranks are by passage."""
+    """The hits of ``layers``, best first; equals by path, line, text. Scores, ranks and parts are by passage."""
     best_first = sorted(scores, key=lambda each: (-scores[each], _place_of(found[each])))
     hits: dict[tuple[Layer, str], tuple[str, Hit]] = {}
     for each in best_first:
-        hit = mark_turn(_hit_of(found[each], scores[each], ranks.get(each, {})), turn_key(found[each]), cards)
+        hit = _hit_of(found[each], scores[each], ranks.get(each, {}), parts.get(each, {}))
+        hit = mark_turn(hit, turn_key(found[each]), cards)
         if hit.layer in layers and hit.layer is not Layer.FILE:
             resource = found[each].resource
             key = (hit.layer, hit.id if hit.layer is Layer.ENTRY else each)
             hits.setdefault(key, (resource.id if resource else "", hit))
     joined = _join(list(hits.values()))
-    pages = _pages(best_first, found, scores, ranks, layers, tracks) if Layer.FILE in layers else []
+    pages = _pages(best_first, found, scores, (ranks, parts), layers, tracks) if Layer.FILE in layers else []
     return tuple(sorted((*joined, *pages), key=_order))
 
 
@@ -83,7 +85,7 @@ def _words_of_card(kept: Sequence[Hit]) -> int:
     return 0 if same or hit.text == hit.card else len(hit.card.split())
 
 
-def _hit_of(found: FoundPassage, score: float, ranks: Mapping[str, int]) -> Hit:
+def _hit_of(found: FoundPassage, score: float, ranks: Mapping[str, int], parts: Mapping[str, float]) -> Hit:
     passage, resource, entry = found.passage, found.resource, found.entry
     text = _entry_text(entry) if entry else passage.text
     layer = Layer.ENTRY if entry else Layer.RESOURCE if resource else Layer.FILE
@@ -101,6 +103,7 @@ def _hit_of(found: FoundPassage, score: float, ranks: Mapping[str, int]) -> Hit:
         time=passage.happened_at,
         id=owner.id if owner else passage.file_id or "",
         ranks=dict(ranks),
+        scores=parts,
     )
 
 
@@ -136,7 +139,7 @@ def _pages(
     best_first: Sequence[str],
     found: Mapping[str, FoundPassage],
     scores: Mapping[str, float],
-    ranks: Mapping[str, Mapping[str, int]],
+    told: tuple[Mapping[str, Mapping[str, int]], Mapping[str, Mapping[str, float]]],
     layers: frozenset[Layer],
     tracks: frozenset[Track],
 ) -> list[Hit]:
@@ -167,7 +170,8 @@ def _pages(
                 title=page.name,
                 track=page.track,
                 id=page_id,
-                ranks=dict(ranks.get(best, {})),
+                ranks=dict(told[0].get(best, {})),
+                scores=told[1].get(best, {}),
             )
         )
     return hits

@@ -6,8 +6,9 @@ vectors for its kind and language,
     score = w·z(cosine) + (1 − w)·z(BM25)
 
 where z counts standard deviations from the mean of the candidates. So 0.0 is the average candidate, the scale
-holds within one answer only, and order is by score. Z-scores beat reciprocal ranks by 0.029 nDCG@10 with MiniLM
-over eight sets of questions, and min-max by 0.004; scoring one side only costs 0.005.
+holds within one answer only, and order is by score; ``rating`` puts it on a scale from 0 to 1. Z-scores beat
+reciprocal ranks by 0.029 nDCG@10 with MiniLM over eight sets of questions, and min-max by 0.004; scoring one side
+only costs 0.005.
 """
 
 from __future__ import annotations
@@ -19,7 +20,22 @@ from dataclasses import dataclass, field
 from memu.records import EncoderIdentity, Kind
 from memu.tokens import QueryTerm
 
-__all__ = ["Candidate", "RankingPolicy", "fuse", "is_known", "is_weak", "names_only"]
+__all__ = ["Candidate", "Evidence", "RankingPolicy", "fuse", "is_known", "is_weak", "names_only"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The constants of a rating (``rating``), and the rating below which a hit is weak."""
+
+    bias: float
+    words: float
+    cosine: float = 0.0
+    fall: float
+    weak_below: float
+
+
+_BY_WORDS = Evidence(bias=-3.03, words=6.95, fall=1.73, weak_below=0.1)
+_BY_MINILM = Evidence(bias=-6.65, words=7.05, cosine=5.64, fall=2.03, weak_below=0.1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +46,7 @@ class RankingPolicy:
     depth: how many of the best of each side are candidates.
     least_cosine: below it, a passage without any word of the question is no answer; by the encoder's name.
     per_source: at most so many hits of one source while others are left.
+    evidence: what a rating by words alone rests on; where cosines count, ``evidence_of_encoder`` by its name.
     """
 
     vector_weight: float = 0.6
@@ -37,6 +54,10 @@ class RankingPolicy:
     depth: int = 100
     least_cosine: Mapping[str, float] = field(default_factory=lambda: {"all-MiniLM-L6-v2-int8": 0.3})
     per_source: int = 3
+    evidence: Evidence = _BY_WORDS
+    evidence_of_encoder: Mapping[str, Evidence] = field(
+        default_factory=lambda: {"all-MiniLM-L6-v2-int8": _BY_MINILM}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

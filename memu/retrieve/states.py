@@ -23,12 +23,15 @@ class RetrieveState:
     scopes, query: whose memory is asked, and what. layers: what may be a hit; tracks: of pages and entries.
     within: further bounds; its own layers and tracks are not looked at.
     max_hits, max_words: how much may be answered; None leaves the words open.
+    min_score: the least rating of a hit. explain: say how the answer came about.
 
     text: the question as it is searched, bounded. language: its ISO 639-1 code, None if unsure.
     vector: the question's, shape (dimension,); None where words must do.
-    names_only: it asks for identifiers by name. candidates, found: the passages that either side found.
+    names_only: it asks for identifiers by name. most_words: what no passage's score by words reaches.
+    candidates, found: the passages that either side found.
     cards: of the turns of sessions that those belong to.
-    scores: passage id → score, for those that are an answer. degraded: why a side could not take part.
+    scores: passage id → score, for those that are an answer; ratings: the same order, from 0 to 1.
+    degraded: why a side could not take part.
     """
 
     scopes: tuple[Scope, ...]
@@ -38,15 +41,19 @@ class RetrieveState:
     within: SearchFilter = EVERYTHING
     max_hits: int = 10
     max_words: int | None = None
+    min_score: float = 0.0
+    explain: bool = False
 
     text: str = ""
     language: str | None = None
     vector: tuple[float, ...] | None = None
     names_only: bool = False
+    most_words: float = 0.0
     candidates: tuple[Candidate, ...] = ()
     found: Mapping[str, FoundPassage] = field(default_factory=dict)
     cards: Cards = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
+    ratings: Mapping[str, float] = field(default_factory=dict)
     hits: tuple[Hit, ...] = ()
     degraded: tuple[str, ...] = ()
     result: RetrieveResult = RetrieveResult(hits=())
@@ -61,6 +68,8 @@ def ask(
     max_hits: int,
     max_words: int | None,
     within: SearchFilter = EVERYTHING,
+    min_score: float = 0.0,
+    explain: bool = False,
 ) -> RetrieveState:
     """A question as it begins; None for ``layers`` or ``tracks`` means all of them.
 
@@ -71,6 +80,8 @@ def ask(
     for name, least in (("max_hits", max_hits), ("max_words", max_words)):
         if least is not None and least < 1:
             raise ConfigurationError(f"{name} is {least}; it must be 1 or more.")
+    if not 0 <= min_score <= 1:
+        raise ConfigurationError(f"min_score is {min_score}; scores are from 0 to 1.")
     return RetrieveState(
         scopes=scopes,
         query=query,
@@ -79,4 +90,6 @@ def ask(
         within=within,
         max_hits=max_hits,
         max_words=max_words,
+        min_score=min_score,
+        explain=explain,
     )

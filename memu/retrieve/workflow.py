@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from memu.errors import MemuError
 from memu.providers.protocols import Encoder
 from memu.records import RetrieveResult
+from memu.retrieve.explanation import explain, scores_of_lists
 from memu.retrieve.finding import SearchPassages
 from memu.retrieve.hits import choose, fit_words, roll_up
-from memu.retrieve.ranking import RankingPolicy, fuse, is_known
+from memu.retrieve.ranking import Evidence, RankingPolicy, fuse, is_known
+from memu.retrieve.rating import rate
 from memu.retrieve.states import RetrieveState
 from memu.retrieve.turns import gather_turns
 from memu.storage.database import Database
@@ -31,7 +33,18 @@ def retrieve_workflow(
 ) -> Workflow[RetrieveState]:
     """The workflow ``retrieve`` over a store; without an encoder it answers by words and says so."""
     policy = policy or RankingPolicy()
-    inputs = ("scopes", "query", "layers", "tracks", "within", "max_hits", "max_words", "degraded")
+    inputs = (
+        "scopes",
+        "query",
+        "layers",
+        "tracks",
+        "within",
+        "max_hits",
+        "max_words",
+        "min_score",
+        "explain",
+        "degraded",
+    )
     return Workflow(
         "retrieve",
         RetrieveState,
@@ -48,19 +61,31 @@ def retrieve_workflow(
                 "search",
                 SearchPassages(database, encoder, policy),
                 reads=("scopes", "text", "language", "vector", "layers", "tracks", "within", "degraded"),
-                writes=("names_only", "candidates", "found", "cards", "degraded"),
+                writes=("names_only", "most_words", "candidates", "found", "cards", "degraded"),
             ),
             Step("fuse", FuseCandidates(encoder, policy), reads=("candidates", "names_only"), writes=("scores",)),
             Step(
+                "rate",
+                RateCandidates(encoder, policy),
+                reads=("candidates", "scores", "most_words", "names_only"),
+                writes=("ratings",),
+            ),
+            Step(
                 "roll_up",
-                _roll_up,
-                reads=("candidates", "found", "cards", "scores", "layers", "tracks"),
+                RollUp(encoder, policy),
+                reads=(
+                    *("candidates", "found", "cards", "scores", "ratings"),
+                    *("layers", "tracks", "names_only", "explain"),
+                ),
                 writes=("hits",),
             ),
             Step(
                 "budget",
                 KeepToBudget(policy),
-                reads=("hits", "max_hits", "max_words", "degraded"),
+                reads=(
+                    *("hits", "candidates", "scores", "most_words", "scopes", "layers", "tracks", "within"),
+                    *("max_hits", "max_words", "min_score", "explain", "degraded"),
+                ),
                 writes=("hits", "result"),
             ),
         ),
@@ -104,16 +129,47 @@ class FuseCandidates:
 
 
 @dataclass(frozen=True, slots=True)
+class RateCandidates:
+    """Put the scores on a scale from 0 to 1, in the same order."""
+
+    encoder: Encoder | None
+    policy: RankingPolicy
+
+    async def __call__(self, state: RetrieveState) -> RetrieveState:
+        evidence = _evidence(state, self.encoder, self.policy) or self.policy.evidence
+        return replace(state, ratings=rate(state.candidates, state.scores, state.most_words, evidence))
+
+
+@dataclass(frozen=True, slots=True)
+class RollUp:
+    """Make hits of what owns the passages: pages, entries, sources; those of sessions know their turn's card."""
+
+    encoder: Encoder | None
+    policy: RankingPolicy
+
+    async def __call__(self, state: RetrieveState) -> RetrieveState:
+        ranks = {candidate.id: candidate.ranks for candidate in state.candidates}
+        parts = scores_of_lists(state) if state.explain else {}
+        hits = roll_up(state.found, state.ratings, ranks, state.layers, state.tracks, state.cards, parts)
+        evidence = _evidence(state, self.encoder, self.policy)
+        if evidence is not None:
+            hits = tuple(replace(hit, weak=hit.score < evidence.weak_below) for hit in hits)
+        return replace(state, hits=hits)
+
+
+@dataclass(frozen=True, slots=True)
 class KeepToBudget:
     """Choose among the hits, bring those of a turn together and close the answer."""
 
     policy: RankingPolicy
 
     async def __call__(self, state: RetrieveState) -> RetrieveState:
-        chosen = gather_turns(choose(state.hits, state.max_hits, self.policy.per_source))
+        rated = [hit for hit in state.hits if hit.score >= state.min_score]
+        chosen = gather_turns(choose(rated, state.max_hits, self.policy.per_source))
         hits = fit_words(chosen, state.max_words)
         degraded = "; ".join(dict.fromkeys(state.degraded)) or None
-        return replace(state, hits=hits, result=RetrieveResult(hits=hits, degraded=degraded))
+        told = explain(state, rated, chosen, hits) if state.explain else None
+        return replace(state, hits=hits, result=RetrieveResult(hits=hits, degraded=degraded, explanation=told))
 
 
 async def _parse(state: RetrieveState) -> RetrieveState:
@@ -122,11 +178,11 @@ async def _parse(state: RetrieveState) -> RetrieveState:
     return replace(state, text=text, language=detect_language(text))
 
 
-async def _roll_up(state: RetrieveState) -> RetrieveState:
-    """Make hits of what owns the passages: pages, entries, sources; those of sessions know their turn's card."""
-    ranks = {candidate.id: candidate.ranks for candidate in state.candidates}
-    hits = roll_up(state.found, state.scores, ranks, state.layers, state.tracks, state.cards)
-    return replace(state, hits=hits)
+def _evidence(state: RetrieveState, encoder: Encoder | None, policy: RankingPolicy) -> Evidence | None:
+    """What ratings of this answer rest on; None where nobody measured what the encoder's cosines mean."""
+    if encoder is None or state.names_only or all(each.cosine is None for each in state.candidates):
+        return policy.evidence
+    return policy.evidence_of_encoder.get(encoder.identity.name)
 
 
 def _degrade(state: RetrieveState, reason: str) -> RetrieveState:

@@ -43,6 +43,10 @@ class Questioned(ABC):
         """BM25 over the postings, best first."""
         return WordRanking(self._scoped).rank(terms, wanted, limit, weights)
 
+    def most(self, terms: Sequence[QueryTerm], weights: WordWeights | None = None) -> float:
+        """What no score of ``words`` reaches for these terms."""
+        return WordRanking(self._scoped).most(terms, weights)
+
     def nearest(
         self,
         vector: NDArray[np.float32],

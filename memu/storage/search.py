@@ -89,6 +89,13 @@ class Search(Protocol):
         """BM25 over the postings, best first. The variants of one term are alternatives; terms are OR-ed."""
         ...
 
+    def most(self, terms: Sequence[QueryTerm], weights: WordWeights | None = None) -> float:
+        """What no score of ``words`` reaches for these terms: that of each word many times in a short passage.
+
+        A word that occurs nowhere counts as the rarest would. 0.0 where there are no passages or no terms.
+        """
+        ...
+
     def nearest(
         self,
         vector: NDArray[np.float32],

@@ -78,6 +78,18 @@ class WordRanking:
         values["average"] = max(1.0, total / count)
         return self._best(shape, values, wanted, limit)
 
+    def most(self, terms: Sequence[QueryTerm], weights: WordWeights | None = None) -> float:
+        """(k1+1) times the sum of the terms' idf, that of a word that occurs nowhere included."""
+        groups = _group_variants(terms)
+        count, _ = self._measure()
+        if not groups or not count:
+            return 0.0
+        frequencies = self._count_postings([each for group in groups for each in group])
+        occurring = [tuple(filter(frequencies.get, group)) for group in groups]
+        numbers = [self._frequency(spellings, frequencies) if spellings else 0 for spellings in occurring]
+        k1 = (weights or _DEFAULT_WEIGHTS).k1
+        return (k1 + 1) * math.fsum(_idf(number, count) for number in numbers)
+
     def _words(self, groups: Sequence[tuple[str, ...]], count: int) -> list[_Word]:
         """The terms that occur, with what of their variants does; of a very long query the rarest."""
         frequencies = self._count_postings([each for group in groups for each in group])
