@@ -23,6 +23,9 @@ SHAPES = {
     "apart.md": f"# Apart\n\n{FRONT}\n\n{BACK} Boats are always kept dry.\n",
     "three.md": "# Three\n\n- We decided that\n  - the quartz shipment\n    - leaves on Friday morning.\n",
     "page.html": f"<html><body><h1>Page</h1><ul><li>{FRONT}<ul><li>{BACK}</li></ul></li></ul></body></html>",
+    "talk.vtt": f"WEBVTT\n\n00:01.000 --> 00:04.000\n<v Bob>{FRONT}\n\n00:04.000 --> 00:09.000\n<v Bob>{BACK}\n",
+    "talk.srt": f"1\n00:00:01,000 --> 00:00:04,000\n{FRONT}\n\n2\n00:00:04,000 --> 00:00:09,000\n{BACK}\n",
+    "turns.txt": f"Ann: Hello.\nBob: {FRONT}\nBob: {BACK}\nAnn: Good.\nBob: Bye.\n",
     "plan.org": f"* Plan\n- {FRONT}\n  - {BACK}\n",
     "plan.rst": f"Plan\n====\n\n- {FRONT}\n\n  - {BACK}\n",
 }

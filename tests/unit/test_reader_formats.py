@@ -105,6 +105,67 @@ def test_plain_text_layout() -> None:
     ]
 
 
+def test_an_outline_has_headlines_and_things_to_do() -> None:
+    """Org: a line with stars ends where it ends, whatever follows it."""
+    text = "* Plan\nBoats are dry\n** Ropes\n*** TODO We coil ropes\nclockwise, all of them.\n"
+    text += "** DONE Paint it\n* It is red.\n"
+    document = read(text, "plan.org")
+    assert [(block.kind, block.text, block.heading) for block in document.blocks[1:]] == [
+        (BlockKind.PARAGRAPH, "Boats are dry", ()),
+        (BlockKind.HEADING, "Ropes", ()),
+        (BlockKind.BULLET, "TODO We coil ropes", ("Ropes",)),
+        (BlockKind.PARAGRAPH, "clockwise, all of them.", ("Ropes",)),
+        (BlockKind.BULLET, "DONE Paint it", ()),
+        (BlockKind.BULLET, "It is red.", ()),
+    ]
+    assert (document.title, [block.lines for block in document.blocks][-1]) == ("Plan", LineSpan(7, 7))
+
+
+CUES = ("We decided that the quartz", "shipment leaves on", "Friday morning.", "It is blue.")
+
+
+@pytest.mark.parametrize("form", ["vtt", "srt"])
+@pytest.mark.parametrize("voice", ["<v Bob>", "Bob: ", ""])
+def test_a_sentence_over_several_cues_is_one_turn_of_its_speaker(voice: str, form: str) -> None:
+    """P4: its lines are those of all its cues, and of no other."""
+    document = read(captions([(voice, cue) for cue in CUES], form), f"talk.{form}")
+    sentence, after = document.blocks
+    assert (sentence.text, after.text) == (" ".join(CUES[:3]), CUES[3])
+    assert sentence.speaker == after.speaker == ("Bob" if voice else None)
+    first = 4 if form == "vtt" else 3
+    assert sentence.lines == LineSpan(first, first + (6 if form == "vtt" else 8))
+    assert [row.first for row in sentence.rows] == list(range(first, first + 9, 3 if form == "vtt" else 4))
+    assert sentence.place is not None
+    assert "00:01" in sentence.place
+
+
+@pytest.mark.parametrize(
+    ("cues", "pause"),
+    [
+        ([("<v Bob>", "We decided that"), ("<v Ann>", "it is blue.")], 1),
+        ([("<v Bob>", "We decided that"), ("<v Bob>", "it is blue.")], 60),
+        ([("<v Bob>", "so we said that"), ("<v Bob>", "it is blue")], 1),
+        ([("<v Bob>", "It is blue."), ("<v Bob>", "it is not")], 1),
+        ([("<v Bob>", "a" * 900), ("<v Bob>", f"{'b' * 900}.")], 1),
+    ],
+    ids=["another speaker", "a long pause", "no full stop", "a new sentence", "too long"],
+)
+def test_other_cues_are_turns_of_their_own(cues: list[tuple[str, str]], pause: int) -> None:
+    document = read(captions(cues, "vtt", pause), "a.vtt")
+    assert [block.text for block in document.blocks] == [said for _, said in cues]
+
+
+def captions(cues: list[tuple[str, str]], form: str, pause: int = 1) -> str:
+    """Cues of a second each, so many seconds apart."""
+    parts = ["WEBVTT\n"] if form == "vtt" else []
+    for number, (voice, said) in enumerate(cues):
+        at = 1 + number * (1 + pause)
+        times = [f"00:{each // 60:02d}:{each % 60:02d}.000" for each in (at, at + 1)]
+        timing = " --> ".join(times)
+        parts.append(f"{timing}\n{voice}{said}\n" if form == "vtt" else f"{number + 1}\n{timing}\n{voice}{said}\n")
+    return "\n".join(parts)
+
+
 def test_log_records_times_levels_and_services() -> None:
     document = read(
         "2026-11-30 10:00:00,123 ERROR boom\nTraceback:\n  at x\n2026-11-30 10:00:01 INFO fine\n"

@@ -1,25 +1,44 @@
-"""WebVTT and SubRip: a turn for each cue, with who speaks and when."""
+"""WebVTT and SubRip: a turn for each cue, with who speaks and when; a sentence over several cues is one turn."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.readers.assembly import assemble
 from memu.ingest.readers.meeting import SPOKEN
-from memu.ingest.readers.runs import NumberedLine, fold, number_lines, replace_text, spread
+from memu.ingest.readers.runs import NumberedLine, ends_sentence, fold, number_lines, replace_text, spread
 from memu.records import Kind
 
 __all__ = ["CaptionsReader"]
 
-_TIMING = re.compile(r"\s*((?:\d{1,3}:)?\d\d:\d\d[.,]\d{1,3})\s*-->\s*(?:\d{1,3}:)?\d\d:\d\d[.,]\d{1,3}")
+_TIMING = re.compile(r"\s*((?:\d{1,3}:)?\d\d:\d\d[.,]\d{1,3})\s*-->\s*((?:\d{1,3}:)?\d\d:\d\d[.,]\d{1,3})")
 _SRT_START = re.compile(r"\s*\d+[ \t]*\n" + _TIMING.pattern)
 _VOICE = re.compile(r"\s*(?:-\s*)?<v(?:\.[^\s>]*)?\s+([^>]{1,200})>")
 _BRACKETED = re.compile(r"\s*(?:-\s*)?\[([^\[\]:]{1,40})\][:：]?\s+(?=\S)")
 _TAG = re.compile(r"</?(?:[a-z]+(?:\.[^\s>]*)?(?:\s[^>]*)?|\d[\d:.]*)>", re.IGNORECASE)
 _SOUNDS = frozenset(["applause", "laughter", "music", "inaudible", "crosstalk", "silence", "noise"])
+_INNER_END = re.compile(r"[.!?…]\s|[。！？]")
+_LONGEST_TURN = 1_200
+_LONGEST_PAUSE = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What one says in one cue, or in several; ``time`` as written, ``began`` and ``ended`` in seconds."""
+
+    speaker: str | None
+    time: str
+    began: float
+    ended: float
+    lines: tuple[NumberedLine, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(line.text.strip() for line in self.lines)
 
 
 class CaptionsReader:
@@ -37,28 +56,71 @@ class CaptionsReader:
         first = next((line.text.strip() for line in run if line.text.strip()), "")
         title = first.removeprefix("WEBVTT").strip(" -–—\t") if first.startswith("WEBVTT") else ""
         blocks: list[Block] = []
-        for time, lines in _cut_cues(run):
-            for speaker, said in _cut_voices(lines):
-                template = Block(kind=BlockKind.TURN, text="", lines=None, speaker=speaker, place=time)
-                blocks += spread(template, fold(said))
+        for turn in _join_turns(_cut_turns(run)):
+            template = Block(kind=BlockKind.TURN, text="", lines=None, speaker=turn.speaker, place=turn.time)
+            blocks += spread(template, fold(turn.lines))
         return assemble(source, kind=Kind.MEETING, title=title, blocks=blocks)
 
 
-def _cut_cues(run: Sequence[NumberedLine]) -> Iterator[tuple[str, list[NumberedLine]]]:
-    """Start time and text lines of each cue; headers, notes, styles and cue names stand outside of cues."""
-    time: str | None = None
+def _cut_turns(run: Sequence[NumberedLine]) -> Iterator[_Turn]:
+    for timing, lines in _cut_cues(run):
+        began, ended = _to_seconds(timing[1]), _to_seconds(timing[2])
+        for speaker, said in _cut_voices(lines):
+            yield _Turn(speaker, timing[1], began, ended, tuple(said))
+
+
+def _join_turns(turns: Iterator[_Turn]) -> Iterator[_Turn]:
+    """Turns of one speaker are one up to the end of the sentence; without any full stop they stay as they are."""
+    held: list[_Turn] = []
+    for turn in turns:
+        if held and not _goes_on(held, turn):
+            yield from _close(held)
+            held = []
+        held.append(turn)
+        if ends_sentence(turn.text):
+            yield from _close(held)
+            held = []
+    yield from _close(held)
+
+
+def _goes_on(held: Sequence[_Turn], turn: _Turn) -> bool:
+    size = sum(len(each.text) for each in held)
+    pause = turn.began - held[-1].ended
+    return turn.speaker == held[0].speaker and pause <= _LONGEST_PAUSE and size + len(turn.text) <= _LONGEST_TURN
+
+
+def _close(held: Sequence[_Turn]) -> Iterator[_Turn]:
+    text = " ".join(each.text for each in held)
+    if len(held) > 1 and (ends_sentence(text) or _INNER_END.search(text)):
+        first, last = held[0], held[-1]
+        lines = tuple(line for each in held for line in each.lines)
+        yield _Turn(first.speaker, first.time, first.began, last.ended, lines)
+    else:
+        yield from held
+
+
+def _to_seconds(time: str) -> float:
+    seconds = 0.0
+    for part in time.replace(",", ".").split(":"):
+        seconds = seconds * 60 + float(part)
+    return seconds
+
+
+def _cut_cues(run: Sequence[NumberedLine]) -> Iterator[tuple[re.Match[str], list[NumberedLine]]]:
+    """Timing and text lines of each cue; headers, notes, styles and cue names stand outside of cues."""
+    timing: re.Match[str] | None = None
     held: list[NumberedLine] = []
     for line in run:
         match = _TIMING.match(line.text[:200])
         if match or not line.text.strip():
-            if time is not None and held:
+            if timing is not None and held:
                 # Without a blank line between two cues, the number before the timing is the next cue's name.
-                yield time, held[:-1] if match and held[-1].text.strip().isdigit() else held
-            time, held = match[1] if match else None, []
-        elif time is not None:
+                yield timing, held[:-1] if match and held[-1].text.strip().isdigit() else held
+            timing, held = match, []
+        elif timing is not None:
             held.append(line)
-    if time is not None and held:
-        yield time, held
+    if timing is not None and held:
+        yield timing, held
 
 
 def _cut_voices(lines: Sequence[NumberedLine]) -> Iterator[tuple[str | None, list[NumberedLine]]]:

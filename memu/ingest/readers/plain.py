@@ -1,4 +1,4 @@
-"""Plain text: paragraphs, lists and headings where the layout leaves no doubt, and transcripts."""
+"""Plain text: paragraphs, lists and headings where the layout leaves no doubt, Org outlines, and transcripts."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ _STEP = re.compile(r"[ \t]*(?:\d{1,3}[.)、]|\(\d{1,3}\)|(?i:step) \d{1,3}[:.])[
 _DIGITS = re.compile(r"\d+")
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,4})\.?[ \t]+\S[^.!?。]{0,78}$")
 _UNDERLINE = re.compile(r"([=\-~^*#])\1{2,}[ \t]*$")
+_HEADLINE = re.compile(r"(\*{1,20})[ \t]+(?=\S)")
+_STATES = re.compile(r"(?:TODO|DONE|NEXT|WAIT(?:ING)?|HOLD|STARTED|CANCELL?ED)[ \t]|\[#[A-Z]\]")
 _HEADING_LIMIT = 80
 _TEXT_SUFFIXES = frozenset([".txt", ".text", ".md", ".markdown", ""])
 
@@ -28,13 +30,14 @@ class PlainReader:
     """The reader of last resort."""
 
     name = "plain"
-    suffixes = frozenset([".txt", ".text"])
+    suffixes = frozenset([".txt", ".text", ".org"])
 
     def recognises(self, source: Source) -> bool:
         return False
 
     def read(self, source: Source) -> Document:
-        blocks = read_plain_blocks(number_lines(source.text.split("\n")))
+        outline = find_suffix(source.path) == ".org"
+        blocks = read_plain_blocks(number_lines(source.text.split("\n")), outline=outline)
         title = blocks[0].text if blocks and blocks[0].kind is BlockKind.HEADING else None
         if title:
             blocks = [
@@ -75,9 +78,9 @@ class TranscriptReader:
         )
 
 
-def read_plain_blocks(run: Sequence[NumberedLine]) -> list[Block]:
-    """The blocks of plain text."""
-    layout = _Layout()
+def read_plain_blocks(run: Sequence[NumberedLine], *, outline: bool = False) -> list[Block]:
+    """The blocks of plain text. ``outline``: stars at a line's beginning make it a headline, as Org has them."""
+    layout = _Layout(outline)
     place = 0
     while place < len(run):
         place = layout.take(run, place)
@@ -87,6 +90,7 @@ def read_plain_blocks(run: Sequence[NumberedLine]) -> list[Block]:
 
 @dataclass(slots=True)
 class _Layout:
+    outline: bool = False
     blocks: list[Block] = field(default_factory=list)
     headings: list[tuple[int, str]] = field(default_factory=list)
     held: list[NumberedLine] = field(default_factory=list)
@@ -101,6 +105,9 @@ class _Layout:
         text = line.text.strip()
         if not text:
             self.flush()
+            return place + 1
+        if self.outline and (headline := _HEADLINE.match(line.text)):
+            self._take_headline(len(headline[1]), replace_text(line, line.text[headline.end() :]))
             return place + 1
         level, used = self._find_heading(run, place)
         if level:
@@ -160,6 +167,19 @@ class _Layout:
         pieces = keep([replace_text(line, line.text.strip())])
         self.blocks += spread(replace(self._template(BlockKind.HEADING), depth=level), pieces)
         self.headings.append((level, pieces[0].text))
+
+    def _take_headline(self, level: int, line: NumberedLine) -> None:
+        """A headline heads what follows; one that is something to do, or a whole sentence, is an item."""
+        self.flush()
+        text = line.text.strip()
+        if not _STATES.match(text) and len(text) <= _HEADING_LIMIT and text[-1] not in ".!?":
+            self._take_heading(level, line)
+            return
+        while self.headings and self.headings[-1][0] >= level:
+            self.headings.pop()
+        self.items, self.kind, self.indent = [], BlockKind.BULLET, 0
+        self.held.append(line)
+        self.flush()
 
     def _find_heading(self, run: Sequence[NumberedLine], place: int) -> tuple[int, int]:
         """The level of the heading at ``place`` (0 for none) and how many lines it takes."""

@@ -21,6 +21,7 @@ __all__ = [
     "NumberedLine",
     "Piece",
     "dedent",
+    "ends_sentence",
     "fold",
     "keep",
     "number_lines",
@@ -104,6 +105,11 @@ def dedent(run: Sequence[NumberedLine]) -> list[NumberedLine]:
 def spread(template: Block, pieces: Iterable[Piece]) -> list[Block]:
     """One block like ``template`` for each piece."""
     return [replace(template, text=piece.text, lines=piece.lines, rows=piece.rows) for piece in pieces]
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a sentence ends where the text does."""
+    return _SENTENCE_END.search(text) is not None
 
 
 def split_long(text: str, limit: int = LIMIT) -> list[str]:
