@@ -14,8 +14,9 @@ from sqlalchemy.engine import URL
 from memu.errors import ConfigurationError, StoreError
 from memu.settings import locate_store
 from memu.storage import migrate
-from memu.storage.engine import make_engine, open_engine, parse_url, store_path
+from memu.storage.engine import make_engine, open_engine, parse_url, show_url, store_path
 from memu.storage.failures import translated
+from memu.storage.soundness import Soundness
 
 if TYPE_CHECKING:
     from memu.storage.vector_indexes import Maintenance
@@ -43,13 +44,18 @@ def read_schema(db: str | None) -> SchemaVersion:
 
 
 def check_schema(db: str | None) -> SchemaVersion:
-    """As :func:`read_schema`, for a store whose version is right.
+    """As :func:`read_schema`, for a store whose version is right and whose file, if it is one, is sound.
 
     Raises:
         SchemaOutdated: ``memu db upgrade`` is needed. SchemaTooNew: a newer memu made the store.
+        StoreError: the file is damaged.
     """
     with _engine(db) as engine:
         migrate.check(engine)
+        with engine.connect() as connection, connection.begin():
+            damage = Soundness(connection).damage()
+        if damage:
+            raise StoreError(f"The store {show_url(engine.url)} is damaged: {damage[0]}. Run `memu doctor`.")
         return _version(engine, migrate.current(engine))
 
 
@@ -96,5 +102,4 @@ def _engine(db: str | None, *, must_exist: bool = True) -> Iterator[Engine]:
 
 
 def _version(engine: Engine, found: str | None) -> SchemaVersion:
-    store = engine.url.render_as_string(hide_password=True)
-    return SchemaVersion(store=store, found=found, wanted=migrate.SHIPPED.head)
+    return SchemaVersion(store=show_url(engine.url), found=found, wanted=migrate.SHIPPED.head)

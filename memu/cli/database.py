@@ -58,7 +58,7 @@ def current(url: str | None, as_json: bool) -> int:
 @db.command("check")
 @_db_options
 def check(url: str | None, as_json: bool) -> int:
-    """Exit with code 0 if the schema is the one this memu needs, else 4."""
+    """Exit with code 0 if the store is sound and its schema the one this memu needs, else 4."""
     from memu.schema import check_schema
 
     version = check_schema(_named(url))
@@ -97,7 +97,7 @@ def import_memu(url: str, vectors_from: str | None, common: Common) -> int:
     """
 
     async def run() -> ImportReport:
-        async with common.open_service() as memu:
+        async with common.open_service(makes=True) as memu:
             return await memu.import_memu(url, user=common.user or None, vectors_from=vectors_from)
 
     report = asyncio.run(run())

@@ -31,7 +31,6 @@ def doctor(common: Common, across: bool, thorough: bool) -> int:
 
     Exit code 1 when something is wrong or left to do.
     """
-    common.require_store()
 
     async def examine() -> HealthReport:
         async with common.open_service() as memu:

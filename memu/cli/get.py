@@ -29,7 +29,10 @@ def get(reference: str | None, entries: bool, after: str | None, limit: int | No
     if entries == (reference is not None):
         raise click.UsageError("Give either a REFERENCE or --entries.", click.get_current_context())
     if reference is None:
-        _show_entries(asyncio.run(_list(common, after, limit)), as_json=common.as_json)
+        listed = asyncio.run(_list(common, after, limit))
+        if not (listed or after):
+            common.notice("Nothing is remembered in this scope.")
+        _show_entries(listed, as_json=common.as_json)
     else:
         found = asyncio.run(_fetch(common, reference))
         if found.notice and not common.as_json:

@@ -26,7 +26,6 @@ def mcp(port: int | None, allow_sync: bool, common: Common) -> int:
     """
     if importlib.util.find_spec("mcp") is None:
         raise ExtraMissing('`memu mcp` needs the MCP SDK: pip install "memu[mcp]"')
-    common.require_store()
     asyncio.run(_serve(common, port, allow_sync=allow_sync))
     return 0
 

@@ -36,10 +36,15 @@ class Common:
         interceptors: Sequence[Interceptor] = (),
         *,
         encoder: str | None = None,
+        makes: bool = False,
     ) -> MemoryService:
         """The service on the store that these options, the environment or the folder name.
 
-        ``encoder``: another one than the settings name.
+        ``encoder``: another one than the settings name. ``makes``: whether a store that is not there is made, as
+        one in ``folder`` always is.
+
+        Raises:
+            StoreError: there is none, or nothing in it yet.
         """
         from memu import MemoryService, Settings
         from memu.errors import ConfigurationError
@@ -51,28 +56,33 @@ class Common:
             )
         for notice in settings.notices():
             self.notice(notice)
+        if folder is None and not makes:
+            _require_store(settings.db)
         return MemoryService.open(
             settings.db, folder=folder, out=settings.out, interceptors=interceptors, settings=settings
         )
-
-    def require_store(self) -> None:
-        """Make sure that there is a store to look at: opening a SQLite one that is not there would make it.
-
-        Raises:
-            StoreError: there is none.
-        """
-        from memu import Settings
-        from memu.errors import StoreError
-        from memu.schema import read_schema
-
-        version = read_schema(Settings.load(db=self.db).db)
-        if version.found is None:
-            raise StoreError(f"{version.store} holds no memory yet; sync a folder into it first.")
 
     def notice(self, message: str) -> None:
         """Tell the user on stderr, unless asked to be quiet."""
         if not self.quiet:
             print_notice(message)
+
+
+def _require_store(db: str | None) -> None:
+    """Make sure that there is a store to look at: opening a SQLite one that is not there would make it.
+
+    Raises:
+        StoreError: there is none.
+    """
+    if db is not None and not db.startswith("sqlite"):
+        # A server's store is never made, nor upgraded, by opening it.
+        return
+    from memu.errors import StoreError
+    from memu.schema import read_schema
+
+    version = read_schema(db)
+    if version.found is None:
+        raise StoreError(f"{version.store} holds no memory yet; sync a folder into it first.")
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -30,7 +30,6 @@ def reindex(encoder: str | None, wait: bool, max_calls: int | None, max_cost: fl
     Until all are there the old ones are searched, and words answer throughout. What was begun and killed is gone
     on with.
     """
-    common.require_store()
 
     async def run() -> ReindexReport:
         async with common.open_service(encoder=encoder) as memu:

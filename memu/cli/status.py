@@ -31,7 +31,6 @@ def status(common: Common) -> int:
     """How each workspace stands. Exit code 1 when a file stands as failed, the last sync did not end well or
     there was none.
     """
-    common.require_store()
 
     async def fetch() -> tuple[WorkspaceStatus, ...]:
         async with common.open_service() as memu:

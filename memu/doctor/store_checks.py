@@ -11,6 +11,7 @@ from memu.doctor.remedies import RESTORE, begin_anew
 from memu.errors import EncoderMismatch
 from memu.providers.protocols import Encoder
 from memu.records import Finding, Scope, Severity
+from memu.storage.engine import show_url
 from memu.storage.hindrances import FULL, READ_ONLY_DISK, find_hindrance
 from memu.storage.lock import AbandonedLock
 from memu.storage.session import Session
@@ -30,7 +31,7 @@ def check_file(session: Session, url: URL) -> Checked:
         Finding(
             check="file",
             severity=Severity.ERROR,
-            subject=url.render_as_string(hide_password=True),
+            subject=show_url(url),
             message=f"The database is damaged: {message}.",
             remedy=RESTORE,
         )
@@ -47,7 +48,7 @@ def check_access(url: URL) -> Checked:
     finding = Finding(
         check="file",
         severity=Severity.WARNING,
-        subject=url.render_as_string(hide_password=True),
+        subject=show_url(url),
         message=f"No sync can write to it: {hindrance}.",
         remedy=_ACCESS.get(hindrance, _CLOSED),
     )

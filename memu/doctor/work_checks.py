@@ -77,7 +77,7 @@ def check_runs(rows: ScopeRows) -> Checked:
         findings.append(
             Finding(
                 check="runs",
-                severity=Severity.NOTICE,
+                severity=Severity.WARNING,
                 subject=str(rows.scope),
                 message="No sync of a folder has come so far in this scope.",
                 remedy="Run `memu sync FOLDER`, if there is one to be synced.",

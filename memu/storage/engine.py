@@ -29,6 +29,7 @@ __all__ = [
     "open_engine",
     "parse_url",
     "reading",
+    "show_url",
     "store_path",
     "writing",
 ]
@@ -71,6 +72,12 @@ def parse_url(url: str | URL) -> URL:
             return parsed.set(drivername="postgresql+psycopg")
         case other:
             raise ConfigurationError(f"memu keeps no store in {other}; give a sqlite:/// or postgresql:// URL.")
+
+
+def show_url(url: URL) -> str:
+    """The URL as people write it: without the driver's name, and without the password."""
+    shown = url.set(drivername=url.get_backend_name())
+    return shown.render_as_string(hide_password=True)
 
 
 def is_memory(url: URL) -> bool:

@@ -10,7 +10,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError, StatementError
 
 from memu.errors import StoreError
-from memu.storage.engine import store_path
+from memu.storage.engine import show_url, store_path
 from memu.storage.hindrances import has_room
 from memu.storage.side_files import closed_side_files, has_no_room
 
@@ -107,7 +107,7 @@ def translated(url: URL) -> Iterator[None]:
 def _shown(url: URL) -> str:
     if url.get_backend_name() == "sqlite":
         return url.database or "in memory"
-    return url.render_as_string(hide_password=True)
+    return show_url(url)
 
 
 def _reason(error: DBAPIError) -> str:

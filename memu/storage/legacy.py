@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, FromClause, select
 from sqlalchemy.engine import URL
 
 from memu.errors import ConfigurationError
-from memu.storage.engine import by_code_point, parse_url
+from memu.storage.engine import by_code_point, parse_url, show_url
 from memu.storage.failures import translated
 from memu.storage.legacy_tables import (
     KINDS,
@@ -68,7 +68,7 @@ class LegacyStore:
     """One database of memU. ``shown`` is its URL without the password."""
 
     def __init__(self, engine: Engine, url: URL, tables: Mapping[str, FromClause]) -> None:
-        self.shown = url.render_as_string(hide_password=True)
+        self.shown = show_url(url)
         self._engine = engine
         self._url = url
         self._tables = tables
@@ -93,7 +93,7 @@ class LegacyStore:
             engine.dispose()
             wanted = ", ".join(KINDS[name][0] for name in sorted(missing))
             raise ConfigurationError(
-                f"{parsed.render_as_string(hide_password=True)} is no database of memU: it has no {wanted}. "
+                f"{show_url(parsed)} is no database of memU: it has no {wanted}. "
                 "Name its schema in the URL if it is not the one that is searched."
             )
         return cls(engine, parsed, tables)
