@@ -22,9 +22,11 @@ def describe_sync(report: SyncReport) -> Iterator[Line]:
     yield from _problems("failed", report.failed, "red")
     yield from _problems("done without the model", report.unpatched, "yellow")
     if report.waiting:
-        yield f"{len(report.waiting)} files wait for the next sync: the cap was reached", "yellow"
+        waiting = "1 file waits" if len(report.waiting) == 1 else f"{len(report.waiting)} files wait"
+        yield f"{waiting} for the next sync: the cap was reached", "yellow"
     if report.unplaced:
-        yield f"{report.unplaced} entries are on no page yet; the next sync goes on", "yellow"
+        unplaced = "1 entry is" if report.unplaced == 1 else f"{report.unplaced} entries are"
+        yield f"{unplaced} on no page yet; the next sync goes on", "yellow"
     if report.dropped:
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(report.dropped.items()))
         yield f"the model said {sum(report.dropped.values())} things that its sources do not: {reasons}", "dim"
@@ -33,7 +35,13 @@ def describe_sync(report: SyncReport) -> Iterator[Line]:
         count = sum(report.redactions.values())
         yield f"redacted {count} secret{'s' if count > 1 else ''}: {kinds}", "yellow"
     if report.vectors_missing:
-        yield f"{report.vectors_missing} passages have no vector yet; words find them", "yellow"
+        missing = report.vectors_missing
+        told = (
+            "1 passage has no vector yet; words find it"
+            if missing == 1
+            else f"{missing} passages have no vector yet"
+        )
+        yield told if missing == 1 else f"{told}; words find them", "yellow"
     if report.degraded:
         yield f"degraded: {report.degraded}", "yellow"
     if report.export:
@@ -50,10 +58,11 @@ def describe_plan(plan: SyncPlan) -> Iterator[Line]:
     yield from _listed("tried again", plan.retried, "~ ", "cyan")
     yield from _listed("moved", [f"{old} → {new}" for old, new in plan.moved], "→ ", "cyan")
     yield from _listed("deleted", plan.deleted, "- ", "red")
-    yield from _listed("pages touched", plan.pages, "~ ", "cyan")
+    yield from _listed("page touched" if len(plan.pages) == 1 else "pages touched", plan.pages, "~ ", "cyan")
     yield from _problems("skipped", _of_the_user(plan.skipped), "yellow")
     yield from _problems("failed", plan.failed, "red")
-    yield f"about {plan.encoder_texts} texts to encode{_calls(plan)}", ""
+    texts = "1 text" if plan.encoder_texts == 1 else f"{plan.encoder_texts} texts"
+    yield f"about {texts} to encode{_calls(plan)}", ""
 
 
 def _calls(plan: SyncPlan) -> str:

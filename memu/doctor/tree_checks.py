@@ -34,6 +34,9 @@ def check_tree(status: TreeStatus, examined: TreeExamination, remedies: Remedies
 
 
 def _files(tree: str, examined: TreeExamination, export: str) -> Iterator[Finding]:
+    if examined.unmarked:
+        yield _finding(tree, Severity.WARNING, f"{examined.trouble}.", export)
+        return
     if examined.trouble:
         remedy = "Move the tree away, then publish it anew. " + export
         yield _finding(tree, Severity.ERROR, f"{examined.trouble}.", remedy)

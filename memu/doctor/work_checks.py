@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from memu.doctor.checked import Checked, ScopeRows
+from memu.doctor.remedies import Remedies
 from memu.records import Finding, Resource, Severity, State, Workspace
 
 __all__ = ["check_runs", "check_sources", "check_work"]
+
+_SHOWN = 3
+_EMPTIED = "--allow-empty"
 
 
 def check_sources(rows: ScopeRows) -> Checked:
@@ -21,15 +25,31 @@ def check_sources(rows: ScopeRows) -> Checked:
 
 
 def _unfinished(rows: ScopeRows, workspace: Workspace) -> Iterator[Finding]:
-    for source in rows.repository.resources.in_state(workspace.id, State.FAILED, State.PENDING):
-        failed = source.state is State.FAILED
+    for source in rows.repository.resources.in_state(workspace.id, State.FAILED):
         yield Finding(
             check="sources",
-            severity=Severity.WARNING if failed else rows.left(workspace.id),
+            severity=Severity.WARNING,
             subject=source.path,
-            message=_failure(source) if failed else "It waits to be read.",
-            remedy=rows.remedies.sync(workspace.root, *(["--retry-failed"] if failed else [])),
+            message=_failure(source),
+            remedy=rows.remedies.sync(workspace.root, "--retry-failed"),
         )
+    # One command is for all of them, and after a full disk they may be many.
+    if waiting := rows.repository.resources.in_state(workspace.id, State.PENDING):
+        yield Finding(
+            check="sources",
+            severity=rows.left(workspace.id),
+            subject=_named([source.path for source in waiting]),
+            message=_tell(len(waiting), "waits to be read.", "files wait to be read."),
+            remedy=rows.remedies.sync(workspace.root),
+        )
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _tell(count: int, one: str, several: str) -> str:
+    return f"It {one}" if count == 1 else f"{count} {several}"
 
 
 def _failure(source: Resource) -> str:
@@ -57,16 +77,16 @@ def check_work(rows: ScopeRows) -> Checked:
     queued = rows.repository.queue.list()
     # Any sync of the scope folds its queue.
     root = min((workspace.root for workspace in rows.workspaces if workspace.root), default="")
-    findings += (
-        Finding(
-            check="work",
-            severity=rows.left(),
-            subject=names.get(page.file_id, page.file_id),
-            message="It waits to be folded anew.",
-            remedy=rows.remedies.sync(root),
+    if queued:
+        findings.append(
+            Finding(
+                check="work",
+                severity=rows.left(),
+                subject=_named(sorted(names.get(page.file_id, page.file_id) for page in queued)),
+                message=_tell(len(queued), "waits to be folded anew.", "pages wait to be folded anew."),
+                remedy=rows.remedies.sync(root),
+            )
         )
-        for page in queued
-    )
     return Checked(check="work", count=len(rows.workspaces) + len(queued), findings=tuple(findings))
 
 
@@ -99,5 +119,13 @@ def _look_at_run(rows: ScopeRows, workspace: Workspace) -> Iterator[Finding]:
         severity=Severity.WARNING,
         subject=workspace.name or workspace.root,
         message=message,
-        remedy=rows.remedies.sync(workspace.root),
+        remedy=_go_on(rows.remedies, workspace.root, run.error or ""),
     )
+
+
+def _go_on(remedies: Remedies, root: str, error: str) -> str:
+    """What comes after a sync that failed: another; of a folder that was empty, only one that may believe it."""
+    if _EMPTIED not in error:
+        return remedies.sync(root)
+    missing = "If its files are only out of reach (a missing mount), bring them back and sync."
+    return f"{missing} If they are gone: {remedies.sync(root, _EMPTIED)}"

@@ -66,6 +66,8 @@ class TreeExamination:
     owned: the files that the manifest names. missing: those that are gone; changed: those that hold other bytes.
     extra: files that it does not name. leftovers: temporary files of a publish that was killed.
     unfinished: whether a publish was killed before its end. trouble: why nothing can be said, or None.
+    unmarked: whether that is a manifest that is gone or damaged; the next publish takes up what is byte for byte
+        what it would write, and writes the manifest anew.
     """
 
     owned: int = 0
@@ -75,6 +77,7 @@ class TreeExamination:
     leftovers: tuple[str, ...] = ()
     unfinished: bool = False
     trouble: str | None = None
+    unmarked: bool = False
 
 
 def examine_tree(disk: Disk, tree: Path, scope: Scope) -> TreeExamination:
@@ -82,10 +85,11 @@ def examine_tree(disk: Disk, tree: Path, scope: Scope) -> TreeExamination:
     try:
         found = dict(walk(disk, tree))
         if MANIFEST not in found:
-            return TreeExamination(trouble=f"there is no {MANIFEST}, so no file in it is known to be memu's")
+            told = f"there is no {MANIFEST}, so no file in it is known to be memu's"
+            return TreeExamination(trouble=told, unmarked=True)
         manifest = parse_manifest(disk.read(tree / MANIFEST), scope)
         if not manifest.paths:
-            return TreeExamination(trouble=f"{MANIFEST} is damaged or empty")
+            return TreeExamination(trouble=f"{MANIFEST} is damaged or empty", unmarked=True)
         return _compare(disk, tree, found, manifest)
     except ConfigurationError as error:
         return TreeExamination(trouble=str(error))

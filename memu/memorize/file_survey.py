@@ -129,8 +129,9 @@ class CompareFiles:
 
 def _refuse_emptiness(state: SyncState, found: Scan, rows: Mapping[str, KnownResource]) -> None:
     if rows and not found.files and not found.unlistable and state.only is None and not state.allow_empty:
+        stored, gone = ("one is", "it is") if len(rows) == 1 else (f"{len(rows)} are", "they are")
         raise RootError(
-            f"{state.folder} holds no source any more, but {len(rows)} are stored. If they are really gone, "
+            f"{state.folder} holds no source any more, but {stored} stored. If {gone} really gone, "
             "sync with --allow-empty; nothing was changed."
         )
 

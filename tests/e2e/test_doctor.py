@@ -19,6 +19,7 @@ from support.stores import Bench, on_server_once
 from memu import Finding, Interceptor, MemoryService, Severity, StepEvent
 from memu.errors import ConfigurationError, RootError
 from memu.providers.fakes import FailingEncoder, HashingEncoder
+from memu.sync import MemoryService as BlockingService
 
 pytestmark = pytest.mark.e2e
 
@@ -137,6 +138,14 @@ def _touch_page(change: Callable[[Path], object]) -> Callable[[Path], None]:
         change(min((tree_of(folder) / "memory").glob("*.md")))
 
     return harm
+
+
+def _empty_folder(folder: Path) -> None:
+    """And a sync that refused to believe it."""
+    for path in folder.glob("*.md"):
+        path.unlink()
+    with pytest.raises(RootError), BlockingService.open(folder=folder, encoder=HashingEncoder()) as memu:
+        memu.memorize_workspace(folder)
 
 
 ENTRY = "(SELECT entry_id FROM recall_file_entry ORDER BY entry_id LIMIT 1)"
@@ -318,6 +327,19 @@ ROWS = {
         *("sources", "waits to be read"),
         severity=Severity.WARNING,
     ),
+    "all sources wait": Damage(
+        "UPDATE resource SET state = 'pending'",
+        *("sources", "3 files wait to be read"),
+        severity=Severity.WARNING,
+    ),
+    "all pages wait": Damage(
+        "INSERT INTO fold_queue SELECT scope_id, id, created_at FROM recall_file",
+        *("work", "pages wait to be folded"),
+        severity=Severity.WARNING,
+    ),
+    "a folder that is empty": Damage(
+        _empty_folder, "runs", "holds no source any more, but 3 are stored", severity=Severity.WARNING
+    ),
     "a source that failed": Damage(
         "UPDATE resource SET state = 'failed', reason = 'torn page', attempts = 3, tried_at = updated_at"
         f" WHERE id = {_pick('resource')}",
@@ -364,11 +386,14 @@ TREES = {
         severity=Severity.WARNING,
     ),
     "no manifest": Damage(
-        lambda folder: (tree_of(folder) / ".memu-export.json").unlink(), "export", "there is no .memu-export.json"
+        lambda folder: (tree_of(folder) / ".memu-export.json").unlink(),
+        *("export", "there is no .memu-export.json"),
+        severity=Severity.WARNING,
     ),
     "a damaged manifest": Damage(
         lambda folder: (tree_of(folder) / ".memu-export.json").write_text("{", encoding="utf-8"),
         *("export", "damaged"),
+        severity=Severity.WARNING,
     ),
     "another scope's tree": Damage(
         _edit_manifest(lambda value: value.update(scope={"user_id": "bob"})), "export", "user_id=bob"
@@ -404,7 +429,9 @@ async def follow(remedy: str, folder: Path) -> None:
             match verb:
                 case "sync":
                     assert words[0] == str(folder.resolve())
-                    await memu.memorize_workspace(words[0], retry_failed="--retry-failed" in words)
+                    await memu.memorize_workspace(
+                        words[0], retry_failed="--retry-failed" in words, allow_empty="--allow-empty" in words
+                    )
                 case "workspace":
                     assert words[0] == "remove"
                     await memu.remove_workspace(words[1])

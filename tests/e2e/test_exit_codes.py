@@ -1,4 +1,4 @@
-"""DESIGN §8: one rule of exit codes for all commands: a store missing, empty or damaged, a scope without memory."""
+"""DESIGN §8: one rule of exit codes for all: a store missing, empty or damaged, a scope without memory."""
 
 from __future__ import annotations
 
