@@ -14,7 +14,7 @@ from memu.cli.output import Line, print_lines, write_json
 from memu.cli.report import describe_usage
 from memu.records import ForgetReceipt
 
-__all__ = ["describe_receipt", "forget"]
+__all__ = ["describe_receipt", "exit_code", "forget"]
 
 _SHOWN_AT_MOST = 12
 
@@ -86,6 +86,11 @@ def forget(
         write_json(receipt.to_dict())
     else:
         print_lines(describe_receipt(receipt))
+    return exit_code(receipt)
+
+
+def exit_code(receipt: ForgetReceipt) -> int:
+    """1 where something is still to be done, by a sync or by hand."""
     return 1 if receipt.unread or receipt.unpatched or receipt.left else 0
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memu import ConfigurationError, ForgetReceipt, PageChanges, Scope
 from memu.cli.app import run
-from memu.cli.forget import describe_receipt
+from memu.cli.forget import describe_receipt, exit_code
 from memu.export.disk import LocalDisk
 from memu.export.manifest import MANIFEST
 from memu.export.publish import publish
@@ -94,6 +95,7 @@ RECEIPT = ForgetReceipt(
     pages=PageChanges(changed=("memory/Keys",), removed=("memory/Mats",)),
     unread=(FileProblem(path="b.md", reason="the file is gone"),),
     kept_files=("out/memory/mine.md",),
+    left=("c.md#L3",),
     purged=True,
 )
 
@@ -107,8 +109,13 @@ def test_a_receipt_says_what_went_and_what_is_left_to_do() -> None:
         "memory/Mats",
         "b.md (the file is gone)",
         "mine.md",
+        "still says it, forget it by its id or path: c.md#L3",
     ):
         assert said in text
+    problem = RECEIPT.unread
+    for change in ({"left": ("c.md#L3",)}, {"unread": problem}, {"unpatched": problem}, {}):
+        receipt = replace(ForgetReceipt(what="match"), **change)
+        assert exit_code(receipt) == bool(change)
     dry = ForgetReceipt(what="match", dry_run=True, entries=1, texts=("The words.",), sources=("a.md",))
     assert [line for line, _ in describe_receipt(dry)][:2] == [
         "would forget 1 entry and the words of 1 source (match)",
