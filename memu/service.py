@@ -719,6 +719,7 @@ class MemoryService:
             extractor=self._extractor.name,
             resources=self._settings.resources,
             find_out=lambda root: self._out_of(Path(root)),
+            placed=self._out is not None,
             lock_name=_lock_name,
             find_memorize=lambda: self._carrier.workflows["memorize"],
         )
@@ -770,6 +771,9 @@ class MemoryService:
         private = _private_folder(self._database.url)
         if private is not None:
             return private
+        published = await self._exporter().find_trees(scope, None)
+        if len(published) == 1:
+            return published[0].parent
         workspaces = await self._database.read(lambda session: session.within(scope).workspaces.list())
         roots = [each.root for each in workspaces if each.root]
         if len(roots) != 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -40,7 +41,8 @@ _SAMPLE = 1000
 class Doctor:
     """Looks at a store, its trees and its locks, and writes nothing.
 
-    find_out: the ``--out`` folder of a workspace's root. lock_name: the lock that a sync of a root holds.
+    find_out: the ``--out`` folder of a workspace's root. placed: whether somebody named it.
+    lock_name: the lock that a sync of a root holds.
     find_memorize: gives the memorize workflow, whose first steps read a file.
     """
 
@@ -49,6 +51,7 @@ class Doctor:
     extractor: str
     resources: str
     find_out: Callable[[str], Path]
+    placed: bool
     lock_name: Callable[[Scope, str], str]
     find_memorize: Callable[[], Workflow[MemorizeState]]
     disk: Disk = field(default_factory=LocalDisk)
@@ -62,7 +65,8 @@ class Doctor:
             return described, load_published(repository)
 
         found, known = await self.database.read(work)
-        syncing = await self._syncing(scope, [each.workspace for each in found])
+        all_workspaces = [each.workspace for each in found]
+        syncing = await self._syncing(scope, all_workspaces)
         return tuple(
             [
                 replace(
@@ -70,7 +74,7 @@ class Doctor:
                     syncing=each.workspace.id in syncing,
                     usage=_usage(each),
                     blocked=find_hindrance(self.database.url),
-                    trees=await self._describe_trees(scope, [each.workspace], known),
+                    trees=await self._describe_trees(scope, [each.workspace], all_workspaces, known),
                 )
                 for each in found
             ]
@@ -125,7 +129,7 @@ class Doctor:
         if thorough:
             reading = SourceCheck(database=self.database, find_workflow=self.find_memorize)
             checks.append(await reading.run(scope, workspaces, remedies))
-        for status in await self._describe_trees(scope, workspaces, known):
+        for status in await self._describe_trees(scope, workspaces, workspaces, known):
             examined = TreeExamination()
             if status.state not in {"missing", "unpublished", "unreadable"}:
                 examined = await asyncio.to_thread(examine_tree, self.disk, Path(status.tree), scope)
@@ -151,22 +155,29 @@ class Doctor:
         return frozenset([each for each, name in names.items() if await self.database.is_locked(name)])
 
     async def _describe_trees(
-        self, scope: Scope, workspaces: Sequence[Workspace], known: PublishedState
+        self, scope: Scope, workspaces: Sequence[Workspace], every: Sequence[Workspace], known: PublishedState
     ) -> tuple[TreeStatus, ...]:
+        """How the trees of these workspaces stand, and what else the scope has; ``every``: all of the scope's."""
+        own, all_own = ({self._tree(scope, each) for each in some if each.root} for some in (workspaces, every))
         return await asyncio.to_thread(
             lambda: tuple(
-                describe_tree(self.disk, tree, known, self.resources)
-                for tree in self._trees(scope, workspaces, known)
+                describe_tree(self.disk, tree, known, self.resources) for tree in self._trees(own, all_own, known)
             )
         )
 
-    def _trees(self, scope: Scope, workspaces: Sequence[Workspace], known: PublishedState) -> Iterator[Path]:
-        """Where the workspaces' trees belong, then what else was published and is still there."""
-        wanted = {tree_of(scope, self.find_out(each.root)) for each in workspaces if each.root}
-        others = {Path(tree) for tree in known.publications}
-        yield from sorted(wanted)
-        store = store_path(self.database.url)
-        yield from sorted(tree for tree in others - wanted if tree.is_dir() and not is_anothers(tree, store))
+    def _tree(self, scope: Scope, workspace: Workspace) -> Path:
+        return tree_of(scope, self.find_out(workspace.root))
+
+    def _trees(self, own: AbstractSet[Path], all_own: AbstractSet[Path], known: PublishedState) -> Iterator[Path]:
+        """Where the workspaces' trees belong, then what else was published and is still there.
+
+        Whoever publishes elsewhere, and does not say so now, misses nothing in the place that is only the default.
+        """
+        published, store = {Path(tree) for tree in known.publications}, store_path(self.database.url)
+        others = {tree for tree in published - own if tree.is_dir() and not is_anothers(tree, store)}
+        elsewhere = not self.placed and bool(others - all_own)
+        yield from sorted(own & published if elsewhere else own)
+        yield from sorted(others)
 
 
 def _usage(status: WorkspaceStatus) -> Usage:
