@@ -43,14 +43,9 @@ class Planner:
         Raises:
             RootError, EncoderMismatch: as the sync itself would.
         """
-        found = await find_workspace(self.database, state, self.encoder)
-        # A folder that was never synced has no rows; any id that no workspace bears stands for it.
-        workspace = found.workspace or Workspace(id="", name=found.name, root=str(found.root))
-        state = replace(state, folder=found.root, name=found.name, workspace=workspace)
-        state = await ScanFolder(self.outputs, self.max_file_bytes)(state)
-        state = await PassOverForgotten(self.database)(state)
-        state = await CompareFiles(self.database, self.extractor.name if self.asks else None)(state)
-        compared, scanned = state.diff, state.scan
+        state = await self._survey(state)
+        workspace, compared, scanned = state.workspace, state.diff, state.scan
+        assert workspace is not None
         assert compared is not None
         assert scanned is not None
 
@@ -85,6 +80,16 @@ class Planner:
             extractor=self.extractor.name,
             encoder=self.encoder.identity.name if self.encoder else None,
         )
+
+    async def _survey(self, state: SyncState) -> SyncState:
+        """The state after the first steps of the sync: what is there, and what of it is new."""
+        found = await find_workspace(self.database, state, self.encoder)
+        # A folder that was never synced has no rows; any id that no workspace bears stands for it.
+        workspace = found.workspace or Workspace(id="", name=found.name, root=str(found.root))
+        state = replace(state, folder=found.root, name=found.name, workspace=workspace)
+        state = await ScanFolder(self.outputs, self.max_file_bytes)(state)
+        state = await PassOverForgotten(self.database)(state)
+        return await CompareFiles(self.database, self.extractor.name if self.asks else None)(state)
 
     async def _foresee(self, state: SyncState, touched: frozenset[str]) -> Foreseen:
         if not self.asks:

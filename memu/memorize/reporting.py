@@ -72,7 +72,6 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
     }
     undone = (*scanned.unlistable, *problems[State.FAILED], *problems[State.PARTIAL])
     failed = {problem.path: problem for problem in undone}
-    failing = {row.path for row in rows if row.state in (State.FAILED, State.PARTIAL)}
     skipped = {problem.path: problem for problem in (*scanned.skipped, *problems[State.SKIPPED])}
     return SyncReport(
         workspace=workspace.name or workspace.root,
@@ -80,7 +79,7 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
         modified=modified,
         moved=tuple((move.old, move.new.path) for move in compared.moved),
         deleted=compared.deleted,
-        unchanged=count_unchanged(compared, scanned, failing - {outcome.path for outcome in state.outcomes}),
+        unchanged=count_unchanged(compared, scanned, _waiting(state, rows)),
         skipped=tuple(skipped[path] for path in sorted(skipped)),
         failed=tuple(failed[path] for path in sorted(failed)),
         waiting=tuple(outcome.path for outcome in state.outcomes if outcome.state is State.PENDING),
@@ -97,6 +96,12 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
         encoder=encoder.identity.name if encoder else None,
         export=state.export,
     )
+
+
+def _waiting(state: SyncState, rows: Sequence[Resource]) -> set[str]:
+    """The paths of what stands as failed and was not tried now."""
+    failing = {row.path for row in rows if row.state in (State.FAILED, State.PARTIAL)}
+    return failing - {outcome.path for outcome in state.outcomes}
 
 
 def _added_and_modified(state: SyncState) -> tuple[tuple[str, ...], tuple[str, ...]]:
