@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import email.message
 import io
 import json
@@ -10,6 +11,7 @@ import os
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.stores import Bench
@@ -195,8 +197,9 @@ async def test_f46_no_wrapping_brings_back_what_was_forgotten(later: bool, tmp_p
     bench, files = Bench(tmp_path), all_files(WAYS)
     bench.write({**PLAIN, **({} if later else files)})
     async with bench.open(encoder=None) as memu:
-        await memu.memorize_workspace(bench.work)
+        assert (await memu.memorize_workspace(bench.work)).failed == ()
         receipt = await memu.forget(match="heliotrope walrus")
+        assert (receipt.left, receipt.unread) == ((), ())
         if later:
             bench.write(files)
             assert (await memu.memorize_workspace(bench.work)).failed == ()
@@ -207,8 +210,26 @@ async def test_f46_no_wrapping_brings_back_what_was_forgotten(later: bool, tmp_p
         found = await search(memu)
         assert not any(word in found for word in WORDS)
         outcome = bench.outcome()
-        assert (await memu.memorize_workspace(bench.work)).export.written == ()
-    assert bench.outcome() == outcome == (await bench.fresh(encoder=None)).outcome()
+        report = await memu.memorize_workspace(bench.work)
+        assert (report.failed, report.export.written) == ((), ())
+    fresh = bench.empty("fresh")
+    async with fresh.open(encoder=None) as memu:
+        assert (await memu.memorize_workspace(bench.work)).failed == ()
+    assert (list_differences(outcome, bench.outcome()), list_differences(outcome, fresh.outcome())) == ([], [])
+
+
+def list_differences(one: Any, other: Any) -> list[str]:
+    """The lines of trees, and the rows, that only one of two outcomes has, each with its file or table."""
+    found: list[str] = []
+    for before, after in zip(one, other, strict=True):
+        for name in sorted(before.keys() | after.keys()):
+            pair = [_list_parts(each.get(name, ())) for each in (before, after)]
+            found += (line for line in difflib.unified_diff(*pair, name, name, n=0, lineterm=""))
+    return found
+
+
+def _list_parts(value: Any) -> list[str]:
+    return value.decode("utf-8").splitlines() if isinstance(value, bytes) else list(map(repr, value))
 
 
 @pytest.mark.parametrize("way", ["entry", "match"])
