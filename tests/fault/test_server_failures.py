@@ -214,7 +214,7 @@ def test_a_server_that_stays_away_is_told_in_words(postgres_url: str):
         with pytest.raises(StoreError, match="cannot be reached"):
             Database.open(url)
         # The first time nobody waits: the address may be wrong.
-        assert time.monotonic() - begun < 3
+        assert time.monotonic() - begun < 6
 
 
 def test_no_room_for_another_connection_is_waited_for(postgres: Server, postgres_url: str):
