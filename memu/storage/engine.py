@@ -61,10 +61,15 @@ def parse_url(url: str | URL) -> URL:
     """
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise ConfigurationError(
-            "The store is no database URL; give sqlite:///PATH or postgresql://USER@HOST/NAME."
+            "The store is no database URL; give sqlite:///PATH or postgresql://USER@HOST:PORT/NAME."
         ) from None
+    if "@" in (parsed.host or ""):
+        # It is not shown: what stands before the last @ is the end of the password.
+        raise ConfigurationError(
+            "The store's URL has more than one @; in a user name or password write it as %40."
+        )
     match parsed.get_backend_name():
         case "sqlite":
             return parsed.set(drivername="sqlite+pysqlite")
@@ -75,8 +80,9 @@ def parse_url(url: str | URL) -> URL:
 
 
 def show_url(url: URL) -> str:
-    """The URL as people write it: without the driver's name, and without the password."""
-    shown = url.set(drivername=url.get_backend_name())
+    """The URL as people write it: without the driver's name, and without a password wherever it holds one."""
+    hidden = {name: "***" for name in url.query if "password" in name.casefold()}
+    shown = url.set(drivername=url.get_backend_name()).update_query_dict(hidden)
     return shown.render_as_string(hide_password=True)
 
 

@@ -24,7 +24,16 @@ _OPTIONS = {
     "keepalives_idle": "30",
     "keepalives_interval": "10",
     "keepalives_count": "3",
+    # A server that lost its power takes what is sent and answers nothing.
+    "tcp_user_timeout": "30000",
 }
+# A holder that is stopped in the middle of a transaction would hold its rows, and so all who wait for them, for
+# ever. As long as a lease lasts is enough. What somebody set is left; dates are read in one form only.
+_SETTINGS = """
+    SELECT set_config('datestyle', 'ISO, MDY', false),
+        CASE WHEN current_setting('idle_in_transaction_session_timeout') = '0'
+        THEN set_config('idle_in_transaction_session_timeout', '45s', false) END
+"""
 # Whoever made the extension chose its schema; it comes last, so nothing there stands in for a table of memu's.
 _SEE_VECTORS = """
     SELECT set_config('search_path', current_setting('search_path') || ', ' || quote_ident(n.nspname), false)
@@ -61,6 +70,7 @@ def make_postgres(url: URL) -> Engine:
 def _prepare(connection: psycopg.Connection, _record: object) -> None:
     try:
         connection.autocommit = True
+        connection.execute(_SETTINGS)
         connection.execute(_SEE_VECTORS)
         connection.autocommit = False
     except BaseException:

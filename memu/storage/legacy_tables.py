@@ -15,7 +15,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.pool import NullPool
 
 from memu.errors import StoreError
-from memu.storage.engine import make_engine, store_path
+from memu.storage.engine import make_engine, show_url, store_path
 
 __all__ = ["KINDS", "OWN_COLUMNS", "Vector", "connect", "find_tables", "to_names", "to_time", "to_vector"]
 
@@ -50,10 +50,13 @@ def connect(url: URL) -> Engine:
     """
     path = store_path(url)
     if url.get_backend_name() != "sqlite":
+        # Who looks at its tables would be warned of a type that nobody knows.
+        import pgvector.sqlalchemy  # noqa: F401
+
         # Its transactions read only, unless asked to write.
         return make_engine(url)
     if path is None or not path.is_file():
-        raise StoreError(f"There is no database at {path or url.render_as_string()}.")
+        raise StoreError(f"There is no database at {path or show_url(url)}.")
     return create_engine(url, creator=partial(_open_file, path), poolclass=NullPool, hide_parameters=True)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 
@@ -39,6 +40,10 @@ def _roots(db: Database) -> list[str]:
 
 def _run(session: Session, statement: str) -> None:
     session._connection.execute(text(statement))
+
+
+def _idle_timeout(session: Session) -> str:
+    return str(session._connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar_one())
 
 
 class Fails:
@@ -286,3 +291,30 @@ async def test_p1_no_connection_is_kept_while_an_encoder_works(postgres_url: str
         assert memu._database._engine.pool.checkedout() == 0
     assert encoder.open
     assert set(encoder.open) == {0}
+
+
+def test_p8_who_stops_in_the_middle_of_a_transaction_holds_up_nobody_for_ever(postgres_url: str):
+    """A process that is stopped, or whose host loses its power, ends no transaction: the server does."""
+    with Database.open(postgres_url) as db:
+        assert db.read_now(_idle_timeout) == "45s"
+    url = make_url(postgres_url).update_query_dict({"options": "-c idle_in_transaction_session_timeout=1000"})
+    stops = [True]
+
+    def stall(session: Session) -> str:
+        session.within(EMPTY_SCOPE)
+        if stops:
+            stops.pop()
+            began.set()
+            ended.wait(20)
+        return _idle_timeout(session)
+
+    began, ended = threading.Event(), threading.Event()
+    with Database.open(url) as holder, Database.open(postgres_url) as other, ThreadPoolExecutor(1) as threads:
+        stalled = threads.submit(holder.write_now, stall)
+        assert began.wait(20)
+        # It waits for the scope's row, which the holder has made, until the server takes that from the holder.
+        other.write_now(lambda session: session.within(EMPTY_SCOPE))
+        assert not stalled.done()
+        ended.set()
+        # The holder, awake again, is run anew, whole.
+        assert stalled.result() == "1s"

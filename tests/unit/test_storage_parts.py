@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.exc import OperationalError
 
-from memu.errors import StoreError
+from memu.errors import ConfigurationError, StoreError
 from memu.records import Kind
 from memu.storage.conditions import glob_pattern
-from memu.storage.engine import is_memory, parse_url, store_path
+from memu.storage.engine import is_memory, parse_url, show_url, store_path
 from memu.storage.failures import translated
 from memu.storage.ids import new_id
 from memu.storage.lock import FileLocks, ProcessLocks
@@ -156,3 +156,27 @@ def test_a_damaged_note_about_the_holder_breaks_nothing(tmp_path):
         note.write_text("{")
     assert locks.holder("sync") == "another process"
     hold.release()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "postgresql://ann:hunter2@host/store",
+        "postgresql:///store?host=%2Ftmp&user=ann&password=hunter2",
+        "postgresql://ann@host/store?sslpassword=hunter2",
+        "postgresql://ann:pass%40hunter2@host/store",
+    ],
+)
+def test_p11_no_url_is_shown_with_a_password_wherever_it_holds_it(given: str) -> None:
+    shown = show_url(parse_url(given))
+    assert "hunter2" not in shown
+    assert shown.startswith("postgresql://")
+
+
+@pytest.mark.parametrize(
+    "given", ["postgresql://ann:p@hunter2@host/store", "postgresql://ann@host:hunter2/store", "hunter2"]
+)
+def test_p11_what_is_no_url_is_refused_without_being_shown(given: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_url(given)
+    assert "hunter2" not in str(caught.value)
