@@ -700,7 +700,11 @@ def test_the_command_line_says_what_came_over(tmp_path: Path, capsys: pytest.Cap
     told = capsys.readouterr()
     assert "as they were: 1" in told.out
     assert "not brought over: item i" in told.out
-    assert "memu export" in told.err
+    # It was published before, and stands there anew; where it never was, the command that does it is named.
+    assert str(tmp_path / "out") in told.out
+    assert "memu export" not in told.err
+    assert run([*arguments[:-1], f"sqlite:///{tmp_path / 'other.sqlite3'}"]) == 1
+    assert "memu export" in capsys.readouterr().err
 
 
 def test_the_blocking_twin_imports_too(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ VERBS: dict[str, tuple[Any, ...]] = {
     "retrieve_workspace": ("pump",),
     "export_memory_files": (),
     "get": ("pump.md",),
+    "recall": (),
+    "evaluate": ([{"query": "pump", "path": "pump.md"}],),
     "list_files": (),
     "list_entries": (),
     "list_resources": (),
