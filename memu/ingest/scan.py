@@ -112,6 +112,8 @@ class _Walk:
     unlistable: list[FileProblem] = field(default_factory=list)
     outputs: frozenset[str] = frozenset()
     own_names: frozenset[str] = _OWN_NAMES
+    # Of files that are read, as they are written: nearly every file has one of a few.
+    suffixes: set[str] = field(default_factory=set)
     pending: list[tuple[str, list[os.DirEntry[str]], IgnoreStack]] = field(default_factory=list)
 
     def run(self) -> None:
@@ -134,6 +136,7 @@ class _Walk:
             self._note(self.unlistable, base, str(error))
             return
         take, own_names, speaks, most = self.files.append, self.own_names, rules.speaks, self.rules.max_size
+        read = self.suffixes
         for entry in entries:
             name = entry.name
             path = base + name
@@ -150,8 +153,11 @@ class _Walk:
                 continue
             # Nearly every file is plain in all of this; the other reasons are asked for where one may be found.
             plain = S_ISREG(status.st_mode) and status.st_size <= most and name not in own_names
+            stem, _, suffix = name.rpartition(".")
             if plain and not speaks(name):
-                reason = explain_suffix(name)
+                reason = None if stem and suffix in read else explain_suffix(name)
+                if stem and reason is None:
+                    read.add(suffix)
             else:
                 reason = self._explain(entry, path, status, rules)
             if reason:
