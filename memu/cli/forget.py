@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from memu.cli.options import Common, common_options
+from memu.cli.options import Common, cap_options, common_options
 from memu.cli.output import Line, print_lines, write_json
 from memu.cli.report import describe_usage
 from memu.records import ForgetReceipt
@@ -29,18 +29,7 @@ _SHOWN_AT_MOST = 12
     "--purge", is_flag=True, help="Then rewrite the store's file, so that no byte is left (vacuum a server)."
 )
 @click.option("--wait", is_flag=True, help="Wait for a sync that runs.")
-@click.option(
-    "--max-calls",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Ask models and encoders at most N times; the next sync goes on.",
-)
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(min=0),
-    metavar="USD",
-    help="Spend at most so much on models whose prices are set; the next sync goes on.",
-)
+@cap_options
 @click.option("--yes", is_flag=True, help="With --all: do not ask.")
 @common_options
 def forget(

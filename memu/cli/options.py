@@ -16,7 +16,7 @@ from memu.cli.output import print_notice
 if TYPE_CHECKING:
     from memu import Interceptor, MemoryService
 
-__all__ = ["Common", "common_options"]
+__all__ = ["Common", "cap_options", "common_options"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +83,23 @@ def _require_store(db: str | None) -> None:
     version = read_schema(db)
     if version.found is None:
         raise StoreError(f"{version.store} holds no memory yet; sync a folder into it first.")
+
+
+def cap_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command ``--max-calls`` and ``--max-cost``."""
+    calls = click.option(
+        "--max-calls",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Ask models and encoders at most N times; the next sync goes on.",
+    )
+    cost = click.option(
+        "--max-cost",
+        type=click.FloatRange(min=0),
+        metavar="USD",
+        help="Spend at most so much on models whose prices are set; the next sync goes on.",
+    )
+    return calls(cost(command))
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from memu.cli.options import Common, common_options
+from memu.cli.options import Common, cap_options, common_options
 from memu.cli.output import print_lines, print_notice, write_json
 from memu.records import SyncPlan, SyncReport
 
@@ -23,18 +23,7 @@ PARTIAL = 1
 @click.option("--allow-empty", is_flag=True, help="Accept a folder that has become empty: forget its sources.")
 @click.option("--wait", is_flag=True, help="Wait for another sync of this workspace instead of ending busy.")
 @click.option("--retry-failed", is_flag=True, help="Try failed files again now, not when they are due.")
-@click.option(
-    "--max-calls",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Ask models and encoders at most N times; the next sync goes on.",
-)
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(min=0),
-    metavar="USD",
-    help="Spend at most so much on models whose prices are set; the next sync goes on.",
-)
+@cap_options
 @click.option("--synthesize", is_flag=True, help="Have a model write an overview above the lists of pages.")
 @click.option("--dry-run", is_flag=True, help="Say what a sync would do, and write nothing.")
 @common_options

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from memu.cli.forget import describe_receipt
-from memu.cli.options import Common, common_options
+from memu.cli.options import Common, cap_options, common_options
 from memu.cli.output import print_lines, write_json
 from memu.errors import NotFound
 from memu.records import ForgetReceipt, Workspace
@@ -50,18 +50,7 @@ def list_workspaces(common: Common) -> int:
     "--purge", is_flag=True, help="Then rewrite the store's file, so that no byte is left (vacuum a server)."
 )
 @click.option("--wait", is_flag=True, help="Wait for a sync that runs.")
-@click.option(
-    "--max-calls",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Ask models and encoders at most N times; the next sync goes on.",
-)
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(min=0),
-    metavar="USD",
-    help="Spend at most so much on models whose prices are set; the next sync goes on.",
-)
+@cap_options
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common_options
 def remove_workspace(reference: str, dry_run: bool, yes: bool, common: Common, **how: Any) -> int:
