@@ -25,9 +25,7 @@ def find_left(repository: Repository, selection: Selection) -> tuple[str, ...]:
     """Where what was selected is still said: ``PATH#L10``, ``memory/NAME``; each once, in order."""
     if selection.says is None:
         again = select_again(repository, selection).entries
-        return tuple(
-            sorted({f"{each.resource.path}#{each.entry.lines or each.entry.place or ''}" for each in again})
-        )
+        return tuple(sorted(set(map(_place_of, again))))
     left = {*_find_in_sources(repository, selection.says), *_find_on_pages(repository, selection.says)}
     return tuple(sorted(left))
 
