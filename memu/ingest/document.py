@@ -130,7 +130,8 @@ class Document:
         ``titled`` tells which. tags and category come from front matter only, as written. description is a
         summary that the source itself states, or "". happened_at comes from content or path only, never from
         the file system. damage counts what had to be passed over ("bad_record": 2). turns: of a session, in order;
-        own_run: it is one of memu's own, with a model.
+        own_run: it is one of memu's own, with a model. conversations: it holds conversations, each a whole
+        of its own, which the outermost headings name and the places tell apart.
     """
 
     kind: Kind
@@ -145,6 +146,7 @@ class Document:
     damage: tuple[tuple[str, int], ...] = ()
     turns: tuple[SessionTurn, ...] = ()
     own_run: bool = False
+    conversations: bool = False
 
     def map_text(self, change: Callable[[str], str]) -> Document:
         """The same document with ``change`` applied to every string that came from the source."""

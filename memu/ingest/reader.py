@@ -6,6 +6,7 @@ from memu.ingest.document import Reader, Source
 from memu.ingest.readers.assembly import find_suffix
 from memu.ingest.readers.captions import CaptionsReader
 from memu.ingest.readers.chat import ChatReader
+from memu.ingest.readers.chat_export import ChatExportReader
 from memu.ingest.readers.data import DataReader
 from memu.ingest.readers.html_page import HtmlReader
 from memu.ingest.readers.log import LogReader
@@ -23,6 +24,7 @@ __all__ = ["READERS", "find_reader"]
 
 READERS: tuple[Reader, ...] = (
     NotebookReader(),
+    ChatExportReader(),
     SessionReader(),
     ChatReader(),
     CaptionsReader(),

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from memu.ingest.document import BlockKind, Document
 from memu.memorize.assign.dates import find_path_date, split_date
 from memu.memorize.assign.words import plain_title
+from memu.memorize.conversation_languages import LANGUAGES, find_languages
 
 __all__ = ["JSON", "Facts", "facts_of", "read_facts"]
 
@@ -73,6 +74,7 @@ def facts_of(document: Document, path: str) -> dict[str, JSON]:
         "series_title": without_numbers(title_rest) if document.titled else "",
         "series_stem": without_numbers(re.sub(r"[-_]+", " ", stem_rest)),
         **_session_facts(document),
+        **_language_facts(document),
     }
 
 
@@ -80,6 +82,11 @@ def _session_facts(document: Document) -> dict[str, JSON]:
     """When a session was last heard of: that tells the newest of several."""
     ended = max((turn.ended for turn in document.turns if turn.ended is not None), default=None)
     return {"last_at": ended.isoformat()} if ended is not None else {}
+
+
+def _language_facts(document: Document) -> dict[str, JSON]:
+    languages = find_languages(document)
+    return {LANGUAGES: dict(languages)} if languages else {}
 
 
 def read_facts(stored: Mapping[str, object]) -> Facts:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memu.ingest.document import Block, BlockKind, Document
+from memu.memorize.conversation_languages import find_languages, language_at
 from memu.memorize.extractors.quotes import locate
 from memu.memorize.sentences import Slice, cut_pieces, measure, split_lines, split_sentences
 from memu.memorize.turn_cards import make_cards
@@ -62,8 +63,15 @@ def cut_passages(document: Document, path: str, language: str | None = None) -> 
         path: its workspace-relative POSIX path.
         language: ISO 639-1 code of the source, or None if unsure.
     """
+    languages = find_languages(document)
     groups = _group([piece for block in document.blocks for piece in _cut_block(block, document.title)])
-    cut = ((_turn_of(group), _to_passage(document, path, language, group)) for group in groups)
+    cut = (
+        (
+            _turn_of(group),
+            _to_passage(document, path, language_at(languages, group[0].block.place, language), group),
+        )
+        for group in groups
+    )
     passages = (
         _with_cards(cut, make_cards(document, path, language)) if document.turns else (each for _, each in cut)
     )

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from memu.memorize.conversation_languages import LANGUAGES, language_at
 from memu.records import Passage, RecallEntry, RecallFile, Resource, Scope
 from memu.storage.database import Database
 from memu.storage.repository import Repository
@@ -52,7 +53,7 @@ def entry_passage(entry: RecallEntry, resource: Resource) -> Passage:
         heading=entry.label,
         track=entry.track,
         kind=resource.kind,
-        language=resource.language,
+        language=language_at(resource.facts.get(LANGUAGES), entry.place, resource.language),
         lines=entry.lines,
         place=entry.place,
         happened_at=entry.happened_at,

@@ -74,6 +74,7 @@ def assemble(
     damage: Mapping[str, int] | None = None,
     turns: Iterable[SessionTurn] = (),
     own_run: bool = False,
+    conversations: bool = False,
 ) -> Document:
     """The document. A missing title becomes the file's stem, a missing date the path's."""
     counts = Counter(damage or {})
@@ -93,6 +94,7 @@ def assemble(
         damage=tuple(sorted((name, count) for name, count in counts.items() if count)),
         turns=tuple(turns),
         own_run=own_run,
+        conversations=conversations,
     )
 
 

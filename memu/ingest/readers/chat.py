@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from memu.ingest.chats.conversation import Turn
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.readers.assembly import HEAD, assemble
 from memu.ingest.readers.dates import parse_time
@@ -14,7 +15,7 @@ from memu.ingest.readers.json_tree import Json, find_records
 from memu.ingest.readers.runs import LineIndex, split_long
 from memu.records import Kind
 
-__all__ = ["ChatReader", "Turn", "is_chat_record", "read_role", "read_time", "read_turn_texts", "turn_blocks"]
+__all__ = ["ChatReader", "is_chat_record", "read_role", "read_time", "read_turn_texts", "turn_blocks"]
 
 _ROLES = {
     "user": "user",
@@ -36,17 +37,6 @@ _CONTENT_KEYS = ("content", "text", "value", "message", "parts")
 _TIME_KEYS = ("timestamp", "time", "created_at", "create_time", "createdAt", "date", "datetime", "start_time")
 _TEXT_PARTS = frozenset(["", "text", "input_text", "output_text"])
 _DEEPEST = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One thing said: the strings that it was written in, with who and when."""
-
-    role: str
-    texts: tuple[Json, ...]
-    speaker: str | None = None
-    time: datetime | None = None
-    heading: tuple[str, ...] = ()
 
 
 class ChatReader:
@@ -120,7 +110,7 @@ def read_turn_texts(content: Json | None) -> Iterator[Json]:
         yield from read_turn_texts(content.get("parts", "text", "content"))
 
 
-def turn_blocks(text: str, turns: list[Turn]) -> list[Block]:
+def turn_blocks(text: str, turns: Iterable[Turn]) -> list[Block]:
     """A block for each string said (more when it is long), with the raw lines that the string stands on."""
     index = LineIndex(text)
     return [
@@ -132,6 +122,7 @@ def turn_blocks(text: str, turns: list[Turn]) -> list[Block]:
             role=turn.role,
             speaker=turn.speaker,
             time=turn.time,
+            place=turn.place,
         )
         for turn in turns
         for said in turn.texts

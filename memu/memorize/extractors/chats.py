@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from memu.ingest.chats.conversation import read_conversation
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.candidate import Candidate, Extraction
 from memu.memorize.extractors.cue_words import load_phrases
@@ -31,7 +32,7 @@ STATEMENT_WORDS = 40
 _MIN_WORDS = 3
 _MAX_PER_TURN = 10
 _MAX_PER_ASSISTANT_TURN = 3
-_MAX_PER_SOURCE = 400
+_MAX_PER_CONVERSATION = 400
 _PASTED_CHARS = 1500
 _ASSISTANTS = frozenset({"assistant", "model", "ai", "bot"})
 _MACHINES = frozenset({"system", "tool", "function", "developer"})
@@ -49,16 +50,20 @@ def extract_chat(document: Document) -> Extraction:
     """The statements of a chat, source order. Labels are speakers' names where there are any."""
     found: list[Candidate] = []
     dropped: Counter[str] = Counter()
+    limits: Counter[str | None] = Counter()
     for block in document.blocks:
-        if len(found) >= _MAX_PER_SOURCE:
+        talk = read_conversation(block.place) if document.conversations else None
+        if limits[talk] >= _MAX_PER_CONVERSATION:
             dropped["over_source_limit"] += 1
             continue
+        before = len(found)
         if block.kind is not BlockKind.TURN or block.role in _MACHINES:
             dropped["machine_turn" if block.kind is BlockKind.TURN else "no_turn"] += 1
         elif block.role in _ASSISTANTS:
             found += _extract_done(document, block, dropped)
         else:
             found += _extract_said(document, block, dropped)
+        limits[talk] += len(found) - before
     return Extraction(candidates=tuple(found), dropped=dict(dropped))
 
 
@@ -89,6 +94,8 @@ def _like(document: Document, block: Block) -> Candidate:
         lines=block.lines,
         label=block.speaker or "",
         section=document.title if document.titled else None,
+        # What was said in one conversation stands together, whatever else the file holds.
+        page_hint=block.heading[0] if document.conversations and block.heading else None,
         happened_at=block.time or document.happened_at,
     )
 

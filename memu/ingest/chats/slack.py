@@ -1,0 +1,134 @@
+"""Slack's export: a folder for each channel, in it a file for each day, and lists of people and channels beside.
+
+A day's file is read by itself: a speaker's name is the one that it states, for what a source gives depends on that
+source alone. Where the export is read as one archive, the list of people gives all names.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from memu.ingest.chats.conversation import Conversation, Turn, place_message, quote_start, read_moment, read_word
+from memu.ingest.readers.json_tree import Json
+
+__all__ = ["People", "Slack", "is_day", "read_people", "read_turns"]
+
+_STAMP = re.compile(r"\d{10}\.\d{6}", re.ASCII)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_SAMPLE = 5
+# What people write; the others tell that somebody joined, or that a topic or a picture changed.
+_WRITTEN = frozenset(["", "thread_broadcast", "me_message", "bot_message", "file_share", "reply_broadcast"])
+_MARKED = re.compile(r"<(?P<sign>[@#!]?)(?P<target>[^<>|\n]{1,3000})(?:\|(?P<label>[^<>\n]{0,3000}))?>")
+
+People = Mapping[str, str]
+"""The name that people know, by the id that Slack knows."""
+
+
+class Slack:
+    """``[{type: "message", user, text, ts, thread_ts}, …]``, the messages of one channel on one day."""
+
+    name = "Slack"
+
+    def recognises(self, records: Sequence[Json]) -> bool:
+        return len(records) == 1 and is_day(records[0])
+
+    def read(self, records: Sequence[Json], path: str) -> Iterator[Conversation]:
+        channel = name_channel(path)
+        turns = tuple(read_turns([each for record in records for each in record.items], channel, {}))
+        yield Conversation(title=channel, turns=turns, file_title=f"{channel} {PurePosixPath(path).stem}")
+
+
+def is_day(record: Json) -> bool:
+    """Whether this is an array of Slack's messages."""
+    first = record.items[:_SAMPLE] if record.form == "array" else []
+    return bool(first) and all(
+        read_word(each, "type") == "message" and _STAMP.fullmatch(read_word(each, "ts")) for each in first
+    )
+
+
+def name_channel(path: str) -> str:
+    """The channel whose day a file is: its folder is called so, if the file is called by a day."""
+    pure = PurePosixPath(path)
+    return pure.parent.name if _DAY.match(pure.stem) else ""
+
+
+def read_people(users: Json) -> People:
+    """Id → name from the list of people."""
+    found = ((read_word(user, "id"), _name_user(user)) for user in users.items if user.form == "object")
+    return {key: name for key, name in found if key and name}
+
+
+def read_turns(messages: Sequence[Json], channel: str, people: People) -> Iterator[Turn]:
+    """What was said, in the order of the messages; replies stand under the beginning of what they answer."""
+    own = _Own([each for each in messages if each.form == "object"], people)
+    for message in own.messages:
+        turn = own.read(message, channel)
+        if turn is not None:
+            yield turn
+
+
+class _Own:
+    """The messages of one channel, with what some of them say of others."""
+
+    def __init__(self, messages: Sequence[Json], people: People) -> None:
+        self.messages = messages
+        self._people = people
+        stated = ((read_word(each, "user"), each.get("user_profile")) for each in messages)
+        self._speakers = {user: _name_profile(profile) for user, profile in stated if user and profile is not None}
+        self._by_stamp = {read_word(each, "ts"): each for each in messages}
+
+    def read(self, message: Json, channel: str) -> Turn | None:
+        """The turn; None for what the app notes and for what has no words."""
+        text = message.get("text")
+        stamp = read_word(message, "ts")
+        if read_word(message, "subtype") not in _WRITTEN or text is None or text.form != "string":
+            return None
+        if not text.text.strip():
+            return None
+        thread = read_word(message, "thread_ts") or stamp
+        headings = (channel, self._name_thread(thread) if thread != stamp else "")
+        return Turn(
+            role="assistant" if message.get("bot_id") is not None else "",
+            texts=(self._decode(text),),
+            speaker=self._name_speaker(message),
+            time=read_moment(message, "ts"),
+            heading=tuple(filter(None, headings)),
+            place=place_message(channel or "slack", stamp),
+        )
+
+    def _name_thread(self, stamp: str) -> str:
+        first = self._by_stamp.get(stamp)
+        text = first.get("text") if first is not None else None
+        start = quote_start([self._decode(text)]) if text is not None else ""
+        return f"Thread: {start}" if start else f"Thread {stamp}"
+
+    def _name_speaker(self, message: Json) -> str | None:
+        user = read_word(message, "user")
+        name = self._people.get(user) or self._speakers.get(user) or read_word(message, "username")
+        return name or user or None
+
+    def _decode(self, text: Json) -> Json:
+        """The text as it was typed: marks of people, channels and links undone, entities too."""
+
+        def undo(match: re.Match[str]) -> str:
+            sign, target, label = match["sign"], match["target"], match["label"]
+            if sign == "@":
+                return f"@{label or self._people.get(target, target)}"
+            if sign:
+                return f"{sign if sign == '#' else '@'}{label or target}"
+            return f"{label} ({target})" if label and label not in target else target
+
+        return Json("string", text.start, text.end, html.unescape(_MARKED.sub(undo, text.text)))
+
+
+def _name_user(user: Json) -> str:
+    profile = user.get("profile")
+    return (_name_profile(profile) if profile is not None else "") or read_word(user, "real_name", "name")
+
+
+def _name_profile(profile: Json) -> str:
+    names = (read_word(profile, key) for key in ("display_name", "real_name", "name"))
+    return next((name.strip() for name in names if name and name.strip()), "")
