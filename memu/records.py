@@ -661,6 +661,7 @@ class WorkspaceStatus:
 
     syncing: a sync of it runs now. usage: what the last sync that ended asked of models and encoders.
     blocked: what keeps any sync from writing to the store now.
+    confirmed_at: when a scheduled sync last saw that nothing had moved, and ended there without a run of its own.
     unplaced: how many entries no page cites yet. queued, vectors_missing, trees: of the whole scope.
     """
 
@@ -679,6 +680,7 @@ class WorkspaceStatus:
     unplaced: int = 0
     syncing: bool = False
     blocked: str | None = None
+    confirmed_at: datetime | None = None
     usage: Usage = Usage()
     trees: tuple[TreeStatus, ...] = ()
 

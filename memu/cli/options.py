@@ -14,7 +14,7 @@ import click
 from memu.cli.output import print_notice
 
 if TYPE_CHECKING:
-    from memu import Interceptor, MemoryService
+    from memu import Interceptor, MemoryService, Settings
 
 __all__ = ["Common", "cap_options", "common_options"]
 
@@ -46,10 +46,10 @@ class Common:
         Raises:
             StoreError: there is none, or nothing in it yet.
         """
-        from memu import MemoryService, Settings
+        from memu import MemoryService
         from memu.errors import ConfigurationError
 
-        settings = Settings.load(db=self.db, out=self.out, local_only=self.local_only or None, encoder=encoder)
+        settings = self.load_settings(encoder)
         if settings.out is not None and Path(settings.out).expanduser().is_file():
             raise ConfigurationError(
                 f"The tree cannot go to {settings.out}: it is a file; give a folder as --out."
@@ -61,6 +61,12 @@ class Common:
         return MemoryService.open(
             settings.db, folder=folder, out=settings.out, interceptors=interceptors, settings=settings
         )
+
+    def load_settings(self, encoder: str | None = None) -> Settings:
+        """The settings in force. Raises ConfigurationError."""
+        from memu import Settings
+
+        return Settings.load(db=self.db, out=self.out, local_only=self.local_only or None, encoder=encoder)
 
     def notice(self, message: str) -> None:
         """Tell the user on stderr, unless asked to be quiet."""

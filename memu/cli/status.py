@@ -54,6 +54,8 @@ def describe_status(one: WorkspaceStatus) -> Iterator[Line]:
     yield f"  sources: {_counts(one.sources)}", ""
     yield f"  entries: {one.entries} · pages: {_counts(one.pages)}", ""
     yield f"  last sync: {_run(one)}", "" if one.ok else "red"
+    if one.confirmed_at and one.last_run and one.last_run.ended_at and one.confirmed_at > one.last_run.ended_at:
+        yield f"  looked at again {one.confirmed_at:%Y-%m-%d %H:%M} UTC: nothing had moved", ""
     if one.blocked:
         yield f"  no sync can write to the store: {one.blocked}", "red"
     if one.last_run and (one.last_good_run is None or one.last_good_run.id != one.last_run.id):

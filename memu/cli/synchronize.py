@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import click
 
 from memu.cli.options import Common, cap_options, common_options
 from memu.cli.output import print_lines, print_notice, write_json
+from memu.idle import IdleWatch
 from memu.records import SyncPlan, SyncReport
 
 __all__ = ["PARTIAL", "memorize_workspace"]
@@ -34,9 +35,27 @@ def memorize_workspace(folder: Path, dry_run: bool, common: Common, **how: Any) 
     """
     if how["name"] is not None and not how["name"].strip():
         raise click.UsageError("--workspace is empty; give a name or leave it out.", click.get_current_context())
+    # Loaded late: a sync that ends early is done before half of this is.
     if dry_run:
+        import asyncio
+
         return _show_plan(asyncio.run(_plan(folder, common, how)), common)
-    return _show_report(asyncio.run(_sync(folder, common, how)), common)
+    watch = IdleWatch(folder, {**dataclasses.asdict(common), **how}) if _is_scheduled(common, how) else None
+    if watch and watch.stands():
+        return 0
+    import asyncio
+
+    report = asyncio.run(_sync(folder, common, how))
+    if watch and common.load_settings().db is None:
+        from memu.settings import config_file
+
+        watch.keep(report, config_file())
+    return _show_report(report, common)
+
+
+def _is_scheduled(common: Common, how: dict[str, Any]) -> bool:
+    """Whether nothing is to be said of a sync that finds nothing to do, and its store is the folder's own."""
+    return common.quiet and not common.as_json and common.db is None and not how["retry_failed"]
 
 
 async def _plan(folder: Path, common: Common, how: dict[str, Any]) -> SyncPlan:

@@ -20,6 +20,7 @@ from memu.doctor.work_checks import check_runs, check_sources, check_work
 from memu.export.disk import Disk, LocalDisk
 from memu.export.examination import PublishedState, TreeExamination, describe_tree, examine_tree, load_published
 from memu.export.exporter import is_anothers, tree_of
+from memu.idle import confirmed_at
 from memu.memorize.states import MemorizeState
 from memu.memorize.status import describe_workspaces
 from memu.providers.protocols import Encoder
@@ -74,6 +75,7 @@ class Doctor:
                     syncing=each.workspace.id in syncing,
                     usage=_usage(each),
                     blocked=find_hindrance(self.database.url),
+                    confirmed_at=confirmed_at(Path(each.workspace.root), store_path(self.database.url)),
                     trees=await self._describe_trees(scope, [each.workspace], all_workspaces, known),
                 )
                 for each in found

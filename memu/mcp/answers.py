@@ -174,12 +174,13 @@ def _reference(hit: Hit) -> str:
 
 def _workspace(status: WorkspaceStatus) -> WorkspaceAnswer:
     run, good = status.last_run, status.last_good_run
+    ended = [time for time in (good.ended_at if good else None, status.confirmed_at) if time]
     return WorkspaceAnswer(
         name=status.workspace.name,
         root=status.workspace.root,
         ok=status.ok,
         syncing=status.syncing,
-        last_sync=_time(good.ended_at) if good else None,
+        last_sync=_time(max(ended)) if ended else None,
         state=run.state if run else None,
         sources=dict(status.sources),
         entries=status.entries,
