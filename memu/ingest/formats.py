@@ -6,13 +6,12 @@ import stat
 
 __all__ = ["DOCUMENT_FORMAT", "explain_mode", "explain_size", "explain_suffix", "name_binary"]
 
-DOCUMENT_FORMAT = "document format: not read yet (save it as Markdown, HTML or text)"
+DOCUMENT_FORMAT = "document under a name that does not say so: give it its suffix"
 
 # Only suffixes that no text file bears; where some do (.bin, .key, .db), the content decides.
 _BY_REASON: dict[str, str] = {
-    DOCUMENT_FORMAT: "pdf docx pptx xlsx xlsm epub odt ods odp",
     "old office format: save it in the present one (docx, xlsx, pptx)": "doc xls ppt pps",
-    "document format without a reader": "pages numbers mobi azw3 djvu xps vsdx",
+    "document format without a reader": "docm dotx pptm ppsx xlsb pages numbers mobi azw3 djvu xps vsdx",
     "image: no reader configured": (
         "png jpg jpeg gif bmp tif tiff webp ico icns heic heif avif svg psd eps xcf cr2 nef dng sketch"
     ),
@@ -97,7 +96,7 @@ def name_binary(head: bytes) -> str | None:
     """What a binary file is by its first bytes (at least 512 of them where it has so many), or None.
 
     >>> name_binary(b"%PDF-1.7"), name_binary(b"plain")
-    ('document format: not read yet (save it as Markdown, HTML or text)', None)
+    ('document under a name that does not say so: give it its suffix', None)
     """
     for signature, reason in _SIGNATURES:
         if head.startswith(signature):

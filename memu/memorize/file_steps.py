@@ -10,11 +10,11 @@ import asyncio
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from memu.errors import ReadError
 from memu.ingest.document import Document, Source
-from memu.ingest.marks import OWN_EXPORT, is_own_export
+from memu.ingest.office.forms import Finder
 from memu.ingest.paths import read_source
 from memu.languages import NO_LANGUAGE
 from memu.memorize.candidate import Candidate
@@ -32,41 +32,41 @@ if TYPE_CHECKING:
 
 __all__ = ["Commit", "Parse", "Read", "describe_source", "redact_text"]
 
-_HEAD_CHARACTERS = 8000
 _LANGUAGE_SAMPLE = 6000
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read the file's bytes and decode them; a file without text in it is skipped with its reason.
+    """Read the file's bytes and decode or open them; a file without text in it is skipped with its reason.
 
     Raises ReadError when the file is there and cannot be read: it failed, and is tried again.
+    ``find`` tells whether the libraries that open documents are there.
     """
 
     max_size: int
+    find: Finder = find_spec
 
     async def __call__(self, state: MemorizeState) -> MemorizeState:
-        from memu.ingest.encoding import decode
+        from memu.ingest.office.apart import Documents
+        from memu.memorize.file_contents import take_contents
 
         if state.file.size > self.max_size:
             return await asyncio.to_thread(read_large, state, self.max_size)
         data = await asyncio.to_thread(read_source, state.root, state.file.path, max_size=self.max_size)
         state = replace(state, data=data, content_hash=hashlib.sha256(data).hexdigest())
-        try:
-            decoded = await asyncio.to_thread(decode, data)
-        except ReadError as error:
-            return replace(state, skipped=str(error))
-        if not decoded.text.strip() or is_own_export(decoded.text[:_HEAD_CHARACTERS]):
-            return replace(state, skipped=OWN_EXPORT if decoded.text.strip() else "empty")
-        return replace(state, text=decoded.text)
+        return await asyncio.to_thread(take_contents, state, Documents(most_text=self.max_size, find=self.find))
 
 
 async def redact_text(state: MemorizeState) -> MemorizeState:
     """Put marks in the place of secrets, before anything else sees the text."""
+    from memu.ingest.office.redaction import redact_document
     from memu.ingest.redact import redact
 
     if state.skipped:
         return replace(state, data=b"")
+    if state.document is not None:
+        document, counts = await asyncio.to_thread(redact_document, state.document, state.file.path)
+        return replace(state, data=b"", document=document, redactions=counts)
     redacted = await asyncio.to_thread(redact, state.text, path=state.file.path)
     # The raw bytes go too: nothing after this step may see a secret.
     return replace(state, data=b"", text=redacted.text, redactions=redacted.counts)
@@ -74,7 +74,7 @@ async def redact_text(state: MemorizeState) -> MemorizeState:
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """Read the text as a document, cut its passages, and redact once more what its encoding had hidden."""
+    """Read a text as a document, cut its passages, and redact once more what its encoding had hidden."""
 
     async def __call__(self, state: MemorizeState) -> MemorizeState:
         return state if state.skipped else await asyncio.to_thread(self._parse, state)
@@ -96,7 +96,7 @@ class Parse:
             counts.update(plain.counts)
             return plain.text
 
-        document = find_reader(source).read(source).map_text(clean)
+        document = (state.document or find_reader(source).read(source)).map_text(clean)
         # What a program wrote for itself is found by its words; thousands of vectors of it would help nobody.
         language = NO_LANGUAGE if is_lock_file(state.file.path) else detect_language(_sample(document))
         return replace(

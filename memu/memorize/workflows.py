@@ -165,19 +165,19 @@ def _page_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
 
 
 def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
+    read = ["data", "content_hash", "text", "document", "skipped"]
+    redacted = ["data", "text", "document", "redactions"]
     return Workflow(
         "memorize",
         MemorizeState,
         ["scope", "workspace_id", "root", "file", "began", "untrusted", "offered", "meter"],
         [
-            Step(
-                "read", Read(parts.max_file_bytes), ["root", "file"], ["data", "content_hash", "text", "skipped"]
-            ),
-            Step("redact", redact_text, ["file", "text", "skipped"], ["data", "text", "redactions"]),
+            Step("read", Read(parts.max_file_bytes), ["root", "file"], read),
+            Step("redact", redact_text, ["file", "text", "document", "skipped"], redacted),
             Step(
                 "parse",
                 Parse(),
-                ["file", "text", "redactions", "skipped"],
+                ["file", "text", "document", "redactions", "skipped"],
                 ["text", "redactions", "document", "language", "passages"],
             ),
             Step(

@@ -1,0 +1,1 @@
+"""Office files, PDF and books: what they say, by page, sheet or slide."""
