@@ -179,6 +179,21 @@ def _silent(_name: str) -> bool:
     return False
 
 
+# How nearly every pattern that begins with a star is translated: any name, then a dot or the like.
+_SHARED_START = re.compile(r"\[\^/\]\*\\\W")
+
+
 def _union(sources: Iterable[str]) -> re.Pattern[str] | None:
-    joined = "|".join(f"(?:{source})" for source in sources)
-    return re.compile(joined) if joined else None
+    """One pattern that matches what any of these does, and perhaps more: who is found by it is asked once more.
+
+    Patterns with the same start share it. Else each of ``*.tmp``, ``*.bak`` and so on would walk through every
+    name to its end and back; so the way back stops at dots only, and once for all of them.
+    """
+    endings: dict[str, list[str]] = {}
+    for source in sources:
+        start = _SHARED_START.match(source)
+        shared = start.group() if start else ""
+        endings.setdefault(shared, []).append(source.removeprefix(shared))
+    joined = [f"{start}(?:{'|'.join(f'(?:{end})' for end in ends)})" for start, ends in endings.items()]
+    # In brackets, since it may be one of several in another union.
+    return re.compile(f"(?:{'|'.join(joined)})") if joined else None

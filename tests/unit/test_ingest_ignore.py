@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memu.ingest.ignore import DEFAULT_IGNORES, IgnoreRules, parse_rules
+from memu.ingest.ignore import DEFAULT_IGNORES, IgnoreRules, IgnoreStack, parse_rules
 from memu.ingest.scan import scan
 
 
@@ -92,3 +92,36 @@ def test_any_rules_leave_what_git_leaves(tmp_path: Path, seed: int) -> None:
     ).stdout.split("\0")  # fmt: skip
     expected = {path for path in listed if path and not path.endswith(".gitignore")}
     assert {file.path for file in scan(tmp_path).files} == expected
+
+
+PATTERNS = ("*.tmp", "*~", "draft", "*.min.js", "[ab].md", "*", "*.*", "x?", "/top", "out/", "*.d/", "!*.md")
+NAMES = (
+    "a.tmp",
+    "a.tmp.b",
+    "a~",
+    "draft",
+    "x.min.js",
+    "a.md",
+    "c.md",
+    "plain",
+    "xy",
+    "top",
+    "out",
+    "v.d",
+    ".tmp",
+    "~",
+)
+
+
+def test_one_search_misses_nothing_that_a_pattern_speaks_of() -> None:
+    """All pairs, in layers of their own and in one: what the search of all at once passes over, none speaks of."""
+    for first in PATTERNS:
+        for second in PATTERNS:
+            for layers in ([(first, second)], [(first,), (second,)]):
+                stack = IgnoreStack(())
+                for lines in layers:
+                    stack = stack.within(tuple(parse_rules(lines, "test")), "")
+                spoken = {rule for lines in layers for rule in parse_rules(lines, "test")}
+                for name in (*NAMES, *(f"{name}/" for name in NAMES)):
+                    heard = any(rule.matches(name, name) for rule in spoken)
+                    assert stack.speaks(name) or not heard, (first, second, name)
