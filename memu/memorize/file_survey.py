@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from memu.errors import RootError
 from memu.ingest.diff import RACY_WINDOW_NS, Diff, Known, diff, is_idle
+from memu.ingest.office.forms import MISSING, is_installed
 from memu.ingest.paths import hash_source
 from memu.ingest.project_file import read_project_file
 from memu.ingest.scan import FoundFile, Scan, ScanRules, scan
@@ -98,9 +99,9 @@ class CompareFiles:
         )
 
     async def _find_stale(self, state: SyncState, workspace_id: str) -> frozenset[str]:
-        """The paths that were read before there was a model, or under other rules of trust.
+        """The paths that were met before there was a model or what opens documents, or under other rules of trust.
 
-        Once all are read anew, nothing is looked up.
+        Once all are read anew, hardly anything is looked up.
         """
 
         def work(session: Session) -> frozenset[str]:
@@ -108,12 +109,14 @@ class CompareFiles:
             last = repository.runs.last_good(workspace_id)
             upgrading = self.upgrade is not None and (last is None or last.extractor != self.upgrade)
             ruling = last is None or last.counts.get(TRUST_RULES, 0) != number_rules(state.untrusted)
+            # Asked each time: of a store that was synced without the libraries nothing else tells.
+            unopened = repository.resources.skipped_for(workspace_id, MISSING) if is_installed() else frozenset()
             if not (upgrading or ruling):
-                return frozenset()
+                return unopened
             done = repository.resources.in_state(workspace_id, State.DONE, State.PARTIAL)
             unread = {each.path for each in done if each.state is State.DONE and upgrading}
             unread -= {each.path for each in done if each.facts.get("extractor") == self.upgrade}
-            return find_misjudged(done, state.untrusted).union(unread)
+            return find_misjudged(done, state.untrusted).union(unread, unopened)
 
         return await self.database.read(work)
 

@@ -31,7 +31,8 @@ class Lookup:
 
     async def get(self, scope: Scope, reference: str) -> Listing:
         """A page (``memory/NAME`` or ``skill/NAME``, by name or by file name), a source (``PATH`` or
-        ``PATH#L10-L12``), a session's turn (``PATH#turn-3`` or ``PATH#3``), or any of the first three by its id.
+        ``PATH#L10-L12``, and of a document ``PATH#page-3``, by any place as it is cited), a session's turn
+        (``PATH#turn-3`` or ``PATH#3``), or any of the first three by its id.
 
         Raises:
             NotFound: nothing of that name is in this scope, or the source has no such lines.
@@ -40,7 +41,8 @@ class Lookup:
         if found is None:
             raise NotFound(
                 f"Nothing in {scope} is called {reference!r}. Give memory/NAME, skill/NAME, a source's path (with "
-                "#L10-L12 for lines, #turn-3 for a session's turn), or an id; `memu get --entries` lists entries."
+                "#L10-L12 for lines, #page-3 for a document's page, #turn-3 for a session's turn), or an id; "
+                "`memu get --entries` lists entries."
             )
         return found
 
@@ -67,7 +69,7 @@ class Lookup:
         path = reference[: lines.start()] if lines else reference
         source = next(iter(repository.resources.at(path)), None) or repository.resources.get(path)
         if source is None:
-            return None
+            return _find_place(repository, reference)
         span = LineSpan(int(lines[1]), int(lines[2] or lines[1])) if lines else None
         workspace = repository.workspaces.get(source.workspace_id)
         text, notice = _show(source, Path(workspace.root) if workspace else None, span, self.max_bytes)
@@ -95,6 +97,37 @@ def _show(
     if source.facts.get("forgotten") is True:
         return None, FORGOTTEN
     return show_file(root, source.path, span, max_size) if root else (None, GONE)
+
+
+def _find_place(repository: Repository, reference: str) -> Listing | None:
+    """What was stored of one page, slide or sheet of a source, as far as the reference names one."""
+    path, _, place = reference.rpartition("#")
+    source = next(iter(repository.resources.at(path)), None) if path else None
+    wanted = _fold_place(place)
+    if source is None or not wanted:
+        return None
+    passages = [
+        each
+        for each in repository.passages.of_resource(source.id)
+        if each.place and f"{_fold_place(each.place)} ".startswith(f"{wanted} ")
+    ]
+    if not passages:
+        return None
+    return Listing(
+        reference=reference,
+        layer=Layer.RESOURCE,
+        title=source.title,
+        text=show_stored(passages, source.path, None),
+        path=source.path,
+        place=passages[0].place,
+        id=source.id,
+        time=source.happened_at,
+    )
+
+
+def _fold_place(place: str) -> str:
+    """``Page-3`` and ``page 3`` are one place."""
+    return " ".join(re.findall(r"\w+", place.replace("_", " ").casefold()))
 
 
 def _find_page(repository: Repository, track: Track, name: str) -> RecallFile | None:

@@ -15,10 +15,11 @@ from memu.ingest.document import Block, BlockKind, Row, Source
 from memu.ingest.paths import read_source
 from memu.records import LineSpan, Passage
 
-__all__ = ["DISGUISED", "FORGOTTEN", "GONE", "show_file", "show_kept", "show_stored"]
+__all__ = ["DISGUISED", "FORGOTTEN", "GONE", "OPENED", "show_file", "show_kept", "show_stored"]
 
 DISGUISED = "a secret is disguised in its raw lines; shown is what was read of them"
 FORGOTTEN = "words of it were forgotten; shown is what was kept of it"
+OPENED = "the file is no text; shown is what was read of it"
 GONE = "the file cannot be read now; shown is what was stored of it"
 
 # These say again what stands in the code itself.
@@ -37,10 +38,14 @@ def show_file(root: Path, path: str, span: LineSpan | None, max_size: int) -> tu
     # Loaded here, for a search uses none of them.
     from memu.ingest.disguises import hides_secret
     from memu.ingest.encoding import decode
+    from memu.ingest.office.forms import find_form
     from memu.ingest.redact import redact
 
     try:
-        text = redact(decode(read_source(root, path, max_size=max_size)).text, path=path).text
+        data = read_source(root, path, max_size=max_size)
+        if find_form(path, data) is not None:
+            return None, OPENED
+        text = redact(decode(data).text, path=path).text
     except ReadError:
         return None, GONE
     lines = text.removesuffix("\n").split("\n") if text else []

@@ -180,6 +180,16 @@ class Resources(Group):
             (resource.c.workspace_id == workspace_id) & resource.c.state.in_([state.value for state in states])
         )
 
+    def skipped_for(self, workspace_id: str, reason: str) -> frozenset[str]:
+        """The paths of a workspace that were skipped for this very reason."""
+        wanted = (
+            (resource.c.workspace_id == workspace_id)
+            & (resource.c.state == State.SKIPPED.value)
+            & (resource.c.reason == reason)
+        )
+        rows = self._connection.execute(self._scoped.select(resource.c.path, of=resource).where(wanted))
+        return frozenset(row.path for row in rows)
+
     def many(self, ids: Sequence[str]) -> dict[str, Resource]:
         """Id → source, for those of the ids that exist."""
         found: dict[str, Resource] = {}

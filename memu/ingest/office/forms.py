@@ -8,13 +8,11 @@ from importlib import util
 
 from memu.ingest.readers.assembly import find_suffix
 
-__all__ = ["MISSING", "READ_BY", "SUFFIXES", "Finder", "Form", "find_form", "is_installed", "is_signed"]
+__all__ = ["MISSING", "SUFFIXES", "Finder", "Form", "find_form", "is_installed", "is_signed"]
 
 MISSING = "document: pip install 'memu[documents]' to have it read"
 """Why a document is skipped where the libraries are not installed."""
 
-READ_BY = 1
-"""Which reading of documents this is; a higher number has all that were skipped for want of one read anew."""
 
 _MODULES = ("pypdf", "docx", "pptx", "openpyxl", "lxml")
 Finder = Callable[[str], object]

@@ -16,6 +16,7 @@ from memu.records import MemoryType
 __all__ = ["count_warnings", "extract_log", "extract_table", "reports_trouble"]
 
 _MAX_WARNINGS = 20
+_MAX_SHEETS = 50
 _SCANNED_CHARS = 400
 _ROWS = frozenset({BlockKind.ROW, BlockKind.TABLE})
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -31,22 +32,31 @@ _STAMP = re.compile(
 
 
 def extract_table(document: Document) -> Extraction:
-    """The header line, from its start, as far as one candidate may hold it."""
+    """The header line of the table, of each sheet where it has several, from its start, as far as one candidate
+    may hold it."""
     rows = [block for block in document.blocks if block.kind in _ROWS]
-    if not rows or not _WORD.search(rows[0].text) or instructs_model(rows[0].text):
-        return Extraction(dropped={"rows": len(rows)} if rows else {})
-    first_line = split_lines(rows[0].text)[0]
+    firsts: dict[tuple[str, ...], Block] = {}
+    for row in rows:
+        firsts.setdefault(row.heading, row)
+    told = [each for each in firsts.values() if _WORD.search(each.text) and not instructs_model(each.text)]
+    found = tuple(_quote_header(document, each) for each in told[:_MAX_SHEETS])
+    left = len(rows) - len(found)
+    return Extraction(candidates=found, dropped={"rows": left} if left else {})
+
+
+def _quote_header(document: Document, row: Block) -> Candidate:
+    first_line = split_lines(row.text)[0]
     header = cut_pieces(first_line.text, MAX_WORDS, MAX_CHARS)[0]
     like = Candidate(
         text="",
         lines=None,
         memory_type=MemoryType.KNOWLEDGE,
-        label=" > ".join(rows[0].heading),
+        label=" > ".join(row.heading),
         section=document.title if document.titled else None,
         happened_at=document.happened_at,
     )
     piece = Slice(header.text, first_line.start + header.start, first_line.start + header.end)
-    return Extraction(candidates=(quote(rows[0], piece, like),), dropped={"rows": len(rows) - 1})
+    return quote(row, piece, like)
 
 
 def extract_log(document: Document) -> Extraction:

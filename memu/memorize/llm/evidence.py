@@ -122,6 +122,8 @@ def _check(item: Item, document: Document, path: str, chunk: Chunk, terms: Terms
         raise _Dropped("unknown_lines", f"there are lines 1 to {len(chunk.lines)}, not {first} to {last}")
     if len(cited) > _MOST_LINES:
         raise _Dropped("wide_lines", f"name at most {_MOST_LINES} lines")
+    if len({line.place for line in cited if line.lines is None}) > 1:
+        raise _Dropped("wide_place", "name lines of one page, sheet or slide")
     page, track = _read_page(item, terms.names)
     text, number, fence = _read_text(item, document, cited)
     if not text or not re.search(r"\w", text):
