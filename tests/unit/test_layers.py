@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "memu"
 
-WORDS = {"records", "errors", "names", "tokens", "languages", "quotation", "stopwords"}
+WORDS = {"records", "errors", "names", "tokens", "languages", "quotation", "stopwords", "supersession"}
 ROOMS = {"storage", "providers", "ingest", "workflow"}
 ROADS = {"memorize", "retrieve", "export"}
 

@@ -9,7 +9,7 @@ from typing import Self
 
 from memu.memorize.assign.series import place_in_series
 from memu.memorize.candidate import BlockShape
-from memu.records import MemoryType, Origin, RecallEntry, Resource
+from memu.records import Kind, MemoryType, Origin, RecallEntry, Resource
 
 __all__ = ["PageEntry"]
 
@@ -41,6 +41,7 @@ class PageEntry:
     memory_type: MemoryType = MemoryType.KNOWLEDGE
     happened_at: datetime | None = None
     origin: Origin = Origin.QUOTE
+    kind: Kind = Kind.DOCUMENT
 
     @classmethod
     def of(cls, entry: RecallEntry, resource: Resource, workspace: str) -> Self:
@@ -65,6 +66,7 @@ class PageEntry:
             memory_type=entry.memory_type,
             happened_at=entry.happened_at,
             origin=entry.origin,
+            kind=resource.kind,
         )
 
     @property

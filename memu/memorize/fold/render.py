@@ -14,6 +14,7 @@ from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.forms import format_fence, format_heading, format_item, format_paragraph, format_quote
 from memu.memorize.fold.lists import OpenLists
 from memu.memorize.fold.marks import format_marks, marks_for
+from memu.memorize.fold.superseded import mark_earlier
 from memu.names import fold_name
 from memu.records import MemoryType, Origin, Track
 
@@ -51,7 +52,7 @@ def render_page(track: Track, entries: Sequence[PageEntry]) -> Rendered:
         return Rendered()
     ordered = sorted(entries, key=lambda entry: entry.place_key)
     marks = marks_for(entry.identity for entry in ordered)
-    sections = _procedures(ordered) if track is Track.SKILL else _statements(ordered)
+    sections = _procedures(ordered) if track is Track.SKILL else _statements(mark_earlier(ordered))
     headings = _name_sections(sections)
     parts = [_render_section(headings[section[0].source_key], section, marks) for section in sections]
     titles = [_title_of(section[0]) for section in _by_source(ordered)]
