@@ -1,8 +1,9 @@
-"""Documents: what they say stands in the place that is named, by another decode; and each other file has a reason."""
+"""Documents: their words stand in the place that is named, by another decode; what is not read has a reason."""
 
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
@@ -12,13 +13,16 @@ import openpyxl
 import pptx
 import pypdf
 import pytest
+from support.office import letters, make_book, make_open_document, make_pdf, read_places
 
 from memu.ingest.document import BlockKind, Document
 from memu.ingest.office.apart import Documents, Unread
 from memu.ingest.office.forms import MISSING, find_form
 from memu.ingest.office.redaction import redact_document
+from memu.memorize.llm.chunks import cut_chunks
+from memu.memorize.llm.evidence import Terms, check_items
+from memu.memorize.llm.items import Item
 from memu.records import Kind
-from support.office import letters, make_book, make_open_document, make_pdf, read_places
 
 pytestmark = pytest.mark.unit
 
@@ -206,7 +210,8 @@ def test_slides_keep_titles_and_notes() -> None:
 
 def test_open_sheets_and_slides_are_read_by_rows_and_slides() -> None:
     sheets = make_open_document(
-        '<office:spreadsheet><table:table table:name="Fish"><table:table-row><table:table-cell><text:p>Cod</text:p>'
+        '<office:spreadsheet><table:table table:name="Fish"><table:table-row><table:table-cell>'
+        "<text:p>Cod</text:p>"
         '</table:table-cell><table:table-cell table:number-columns-repeated="16000"/></table:table-row>'
         '<table:table-row table:number-rows-repeated="1000000"><table:table-cell/></table:table-row>'
         "<table:table-row><table:table-cell><text:p>Eel</text:p></table:table-cell></table:table-row>"
@@ -312,3 +317,18 @@ def test_a_key_over_many_paragraphs_is_redacted_as_in_a_text() -> None:
     assert counts["private-key"] == 1
     assert [redacted.blocks[1].text, redacted.blocks[-1].text] == ["Before", "After"]
     assert len(redacted.blocks) == len(document.blocks)
+
+
+def test_a_model_may_cite_one_page_and_not_two_at_once() -> None:
+    """P4: of what has no lines, the place must hold all that is cited."""
+    document = opened("plan.pdf", make_pdf(["The ferry moors at pier 4.", "A heron guards the fish at night."]))
+    [chunk] = cut_chunks(document, 1000)
+    said = [
+        {"text": "The ferry moors at pier 4.", "lines": [1, 1], "type": "decision"},
+        {"text": "The ferry moors at pier 4; a heron guards the fish.", "lines": [1, 2], "type": "knowledge"},
+        {"text": "A heron guards the fish at night.", "lines": [2, 2], "type": "knowledge"},
+    ]
+    items = [Item.model_validate_json(json.dumps(each)) for each in said]
+    checked = check_items(items, document, "plan.pdf", chunk, Terms())
+    assert [candidate.place for candidate in checked.candidates] == ["page 1", "page 2"]
+    assert checked.dropped == {"wide_place": 1}
