@@ -6,7 +6,7 @@ import stat
 
 __all__ = ["DOCUMENT_FORMAT", "explain_mode", "explain_size", "explain_suffix", "name_binary"]
 
-DOCUMENT_FORMAT = "document under a name that does not say so: give it its suffix"
+DOCUMENT_FORMAT = "document format under another name: give it its suffix"
 
 # Only suffixes that no text file bears; where some do (.bin, .key, .db), the content decides.
 _BY_REASON: dict[str, str] = {
@@ -96,7 +96,7 @@ def name_binary(head: bytes) -> str | None:
     """What a binary file is by its first bytes (at least 512 of them where it has so many), or None.
 
     >>> name_binary(b"%PDF-1.7"), name_binary(b"plain")
-    ('document under a name that does not say so: give it its suffix', None)
+    ('document format under another name: give it its suffix', None)
     """
     for signature, reason in _SIGNATURES:
         if head.startswith(signature):

@@ -1,4 +1,4 @@
-"""Documents in a folder, from the file to the pages: places in citations, edits, deletions, an extra that came late."""
+"""Documents in a folder, from the file to the pages: places in citations, edits, deletions, a late extra."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""P5: a damaged document is read as far as it goes or has a reason; none raises, hangs or is read without bounds."""
+"""P5: a damaged document is read as far as it goes, or has a reason; none raises, hangs or has no bounds."""
 
 from __future__ import annotations
 

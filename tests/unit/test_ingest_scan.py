@@ -123,8 +123,8 @@ def test_f9_export_tree_and_store_given_by_the_caller_are_left_out(tmp_path: Pat
 @pytest.mark.parametrize(
     ("name", "word"),
     [
-        ("a.pdf", "save it as Markdown, HTML or text"),
-        ("a.DOCX", "save it as Markdown, HTML or text"),
+        ("a.DOC", "save it in the present one"),
+        ("a.docm", "document format without a reader"),
         ("a.png", "image: no reader configured"),
         ("a.mp3", "audio: no reader configured"),
         ("a.zip", "archive"),
@@ -137,7 +137,7 @@ def test_f11_files_without_text_are_skipped_by_suffix_with_a_reason(tmp_path: Pa
     assert word in reasons(scan(tmp_path))[name]
 
 
-@pytest.mark.parametrize("name", ["a.ts", "notes.bin", "README", "a.key", ".env", "a.m", "x.db"])
+@pytest.mark.parametrize("name", ["a.ts", "notes.bin", "README", "a.key", ".env", "a.m", "x.db", "a.PDF"])
 def test_files_whose_suffix_may_be_text_are_left_to_their_content(tmp_path: Path, name: str) -> None:
     write(tmp_path, name)
     assert found(scan(tmp_path)) == [name]

@@ -18,7 +18,7 @@ from memu.ingest.readers.assembly import assemble
 
 __all__ = ["Documents", "Unread"]
 
-_SECONDS = 120.0
+_SECONDS = 300.0
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from memu.ingest.office.opener import main; main(sys.argv[2], int(sys.argv[3]))"

@@ -18,7 +18,7 @@ from memu.ingest.office.transcript import Outline, Transcript
 __all__ = ["main", "transcribe"]
 
 _MEMORY = 2 << 30
-_SECONDS = 150
+_SECONDS = 330
 
 
 def transcribe(form: Form, data: bytes, most_text: int) -> Transcript:

@@ -24,7 +24,7 @@ from memu.memorize.llm.chunks import Chunk
 from memu.memorize.llm.figures import read_figures
 from memu.memorize.llm.grounding import overlap, ungrounded
 from memu.memorize.llm.items import Item
-from memu.memorize.llm.lines import Line, join_span
+from memu.memorize.llm.lines import Line, explain_width, join_span
 from memu.memorize.prompt_files import load_prompt
 from memu.names import fold_name
 from memu.records import MemoryType, Origin, Track
@@ -120,10 +120,8 @@ def _check(item: Item, document: Document, path: str, chunk: Chunk, terms: Terms
     cited = chunk.select(first, last)
     if first < 1 or last > len(chunk.lines):
         raise _Dropped("unknown_lines", f"there are lines 1 to {len(chunk.lines)}, not {first} to {last}")
-    if len(cited) > _MOST_LINES:
-        raise _Dropped("wide_lines", f"name at most {_MOST_LINES} lines")
-    if len({line.place for line in cited if line.lines is None}) > 1:
-        raise _Dropped("wide_place", "name lines of one page, sheet or slide")
+    if wide := explain_width(cited, _MOST_LINES):
+        raise _Dropped(*wide)
     page, track = _read_page(item, terms.names)
     text, number, fence = _read_text(item, document, cited)
     if not text or not re.search(r"\w", text):

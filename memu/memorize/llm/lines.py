@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memu.ingest.document import Block, BlockKind, Document
@@ -11,7 +11,7 @@ from memu.memorize.extractors.quotes import locate
 from memu.memorize.sentences import Slice, cut_pieces, split_sentences
 from memu.records import Kind, LineSpan
 
-__all__ = ["Line", "join_span", "read_lines"]
+__all__ = ["Line", "explain_width", "join_span", "read_lines"]
 
 _LONG_LINE = 600
 _PIECE = 400
@@ -56,6 +56,18 @@ def join_span(lines: Iterable[Line]) -> LineSpan | None:
     """The span from the first to the last source line of these; None where they have none."""
     spans = [line.lines for line in lines if line.lines is not None]
     return LineSpan(min(span.start for span in spans), max(span.end for span in spans)) if spans else None
+
+
+def explain_width(lines: Sequence[Line], most: int) -> tuple[str, str] | None:
+    """Why one statement cannot cite these lines together, and what to do instead; None where it can.
+
+    What has no lines in its source is cited by its place, which has to hold all of it.
+    """
+    if len(lines) > most:
+        return "wide_lines", f"name at most {most} lines"
+    if len({line.place for line in lines if line.lines is None}) > 1:
+        return "wide_place", "name lines of one page, sheet or slide"
+    return None
 
 
 def read_lines(document: Document) -> Iterator[Line]:
