@@ -38,7 +38,7 @@ def to_prompt(result: RetrieveResult, max_words: int = 800) -> str:
 
 
 def _citation(hit: Hit) -> str:
-    """``path:10-12 — title · heading (2025-03-01)``, or the page's reference for ``get``; on one line."""
+    """``path:10-12 — title · heading (2025-03-01, earlier)``, or the page's reference for ``get``; on one line."""
     where = hit.path or ""
     if hit.layer is Layer.FILE and hit.track:
         where = f"{hit.track.value}/{hit.title}"
@@ -50,5 +50,7 @@ def _citation(hit: Hit) -> str:
         where += f" ({hit.place})"
     titles = [each for each in (hit.title, hit.heading) if each and hit.layer is not Layer.FILE]
     told = f"{where} — {' · '.join(titles)}" if titles else where
-    dated = f"{told} ({hit.time.date().isoformat()})" if hit.time else told
+    when = [hit.time.date().isoformat()] if hit.time else []
+    notes = [*when, *(["earlier"] if hit.earlier else [])]
+    dated = f"{told} ({', '.join(notes)})" if notes else told
     return " ".join(dated.split())

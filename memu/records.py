@@ -749,6 +749,7 @@ class Hit:
     scores: where an explanation was asked for, BM25 ("words"), "cosine", and what orders ("fused").
 
     turn, card: in an agent session, whose hits stand together by turn, turns in the order of their best.
+    earlier: something that was said later names it as no more; that stands above it.
     """
 
     layer: Layer
@@ -767,9 +768,11 @@ class Hit:
     card: str = ""
     weak: bool | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
+    earlier: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         told: dict[str, Any] = {"turn": self.turn, "card": self.card} if self.turn is not None else {}
+        told |= {"earlier": True} if self.earlier else {}
         told |= {"scores": {name: round(each, 6) for name, each in self.scores.items()}} if self.scores else {}
         return {
             "layer": self.layer.value,

@@ -128,7 +128,7 @@ def _cut_name(part: str, cues: _Cues) -> str:
         words.pop(0)
     kept: list[str] = []
     for word in words:
-        if not _is_name(word):
+        if not (_is_name(word) or (kept and word.isdigit())):
             break
         kept.append(word)
     return " ".join(kept)

@@ -76,13 +76,13 @@ def retrieve_workspace(
 
 
 def heading_line(hit: Hit) -> str:
-    """Where a hit stands: path and lines, or the page; then its heading."""
+    """Where a hit stands: path and lines, or the page; then its heading, and whether it holds no more."""
     place = hit.place or ""
     if hit.lines:
         place = f"{hit.lines.start}-{hit.lines.end}" if hit.lines.end > hit.lines.start else f"{hit.lines.start}"
     source = f"{hit.path}:{place}" if hit.path and place else hit.path or ""
     page = f"{hit.track.value} page" if hit.layer is Layer.FILE and hit.track else ""
-    return " · ".join(part for part in (source, page, hit.heading) if part)
+    return " · ".join(part for part in (source, page, hit.heading, "earlier" if hit.earlier else "") if part)
 
 
 def _print_hits(hits: Sequence[Hit]) -> None:

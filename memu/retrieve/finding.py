@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from memu.providers.protocols import Encoder
 
-__all__ = ["SearchPassages"]
+__all__ = ["SearchPassages", "languages_of", "wanted_by"]
 
 _MAX_TERMS = 64
 _MAX_LANGUAGES = 4
@@ -43,10 +43,10 @@ class SearchPassages:
 
     def _search(self, session: Session, state: RetrieveState) -> RetrieveState:
         repository = session.within(state.scopes[0]) if len(state.scopes) == 1 else session.across(state.scopes)
-        languages = _languages(state.language, repository.resources.languages())
+        languages = languages_of(state, repository)
         terms = query_terms(state.text, languages)[:_MAX_TERMS]
         vector, encoder_id, reason = self._vector(session, state)
-        sides = _Sides(repository, terms, vector, encoder_id, _wanted(state), self.policy.depth)
+        sides = _Sides(repository, terms, vector, encoder_id, wanted_by(state), self.policy.depth)
         candidates, found = sides.gather()
         return replace(
             state,
@@ -132,16 +132,17 @@ class _Sides:
         return self.repository.search.nearest(self.vector, self.encoder_id, wanted, limit)
 
 
-def _wanted(state: RetrieveState) -> SearchFilter:
+def wanted_by(state: RetrieveState) -> SearchFilter:
+    """The filter of what may be found, hits of pages through their entries."""
     # Most of what a page says is found through its entries.
     layers = state.layers | {Layer.ENTRY} if Layer.FILE in state.layers else state.layers
     return replace(state.within, layers=layers, tracks=state.tracks)
 
 
-def _languages(spoken: str | None, stored: Sequence[str]) -> tuple[str, ...]:
+def languages_of(state: RetrieveState, repository: Repository) -> tuple[str, ...]:
     """The question's language first; English is always among them, for it stems what no language is known of."""
-    own = [spoken] if spoken else []
-    return tuple(dict.fromkeys((*own, *stored[:_MAX_LANGUAGES], "en")))
+    own = [state.language] if state.language else []
+    return tuple(dict.fromkeys((*own, *repository.resources.languages()[:_MAX_LANGUAGES], "en")))
 
 
 def _scores(passages: Sequence[ScoredPassage]) -> dict[str, float]:

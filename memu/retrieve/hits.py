@@ -31,13 +31,17 @@ def roll_up(
     tracks: frozenset[Track],
     cards: Cards = MappingProxyType({}),
     parts: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+    earlier: frozenset[str] = frozenset(),
 ) -> tuple[Hit, ...]:
-    """The hits of ``layers``, best first; equals by path, line, text. Scores, ranks and parts are by passage."""
+    """The hits of ``layers``, best first; equals by path, line, text. Scores, ranks and parts are by passage.
+
+    earlier: the passages whose place something takes that was said later.
+    """
     best_first = sorted(scores, key=lambda each: (-scores[each], _place_of(found[each])))
     hits: dict[tuple[Layer, str], tuple[str, Hit]] = {}
     for each in best_first:
         hit = _hit_of(found[each], scores[each], ranks.get(each, {}), parts.get(each, {}))
-        hit = mark_turn(hit, turn_key(found[each]), cards)
+        hit = replace(mark_turn(hit, turn_key(found[each]), cards), earlier=each in earlier)
         if hit.layer in layers and hit.layer is not Layer.FILE:
             resource = found[each].resource
             key = (hit.layer, hit.id if hit.layer is Layer.ENTRY else each)

@@ -29,6 +29,7 @@ class RetrieveState:
     vector: the question's, shape (dimension,); None where words must do.
     names_only: it asks for identifiers by name. most_words: what no passage's score by words reaches.
     candidates, found: the passages that either side found.
+    earlier: those whose place something takes that was said later.
     cards: of the turns of sessions that those belong to.
     scores: passage id → score, for those that are an answer; ratings: the same order, from 0 to 1.
     degraded: why a side could not take part.
@@ -54,6 +55,7 @@ class RetrieveState:
     cards: Cards = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     ratings: Mapping[str, float] = field(default_factory=dict)
+    earlier: frozenset[str] = frozenset()
     hits: tuple[Hit, ...] = ()
     degraded: tuple[str, ...] = ()
     result: RetrieveResult = RetrieveResult(hits=())

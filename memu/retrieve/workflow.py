@@ -13,6 +13,7 @@ from memu.retrieve.hits import choose, fit_words, roll_up
 from memu.retrieve.ranking import Evidence, RankingPolicy, fuse, is_known
 from memu.retrieve.rating import rate
 from memu.retrieve.states import RetrieveState
+from memu.retrieve.succession import FollowChanges
 from memu.retrieve.turns import gather_turns
 from memu.storage.database import Database
 from memu.tokens import detect_language
@@ -21,6 +22,18 @@ from memu.workflow import Step, Workflow
 __all__ = ["RetrieveState", "retrieve_workflow"]
 
 _MAX_CHARS = 4000
+_INPUTS = (
+    "scopes",
+    "query",
+    "layers",
+    "tracks",
+    "within",
+    "max_hits",
+    "max_words",
+    "min_score",
+    "explain",
+    "degraded",
+)
 # Who opened the service decided it; here only that there is none is known.
 _NO_ENCODER = (
     "words only: there is no encoder; it is turned off (MEMU_ENCODER=none), or none is installed "
@@ -33,22 +46,10 @@ def retrieve_workflow(
 ) -> Workflow[RetrieveState]:
     """The workflow ``retrieve`` over a store; without an encoder it answers by words and says so."""
     policy = policy or RankingPolicy()
-    inputs = (
-        "scopes",
-        "query",
-        "layers",
-        "tracks",
-        "within",
-        "max_hits",
-        "max_words",
-        "min_score",
-        "explain",
-        "degraded",
-    )
     return Workflow(
         "retrieve",
         RetrieveState,
-        inputs=inputs,
+        inputs=_INPUTS,
         steps=(
             Step("parse", _parse, reads=("query",), writes=("text", "language")),
             Step(
@@ -71,10 +72,16 @@ def retrieve_workflow(
                 writes=("ratings",),
             ),
             Step(
+                "follow",
+                FollowChanges(database),
+                reads=("scopes", "language", "layers", "tracks", "within", "found", "ratings", "cards"),
+                writes=("found", "ratings", "earlier", "cards"),
+            ),
+            Step(
                 "roll_up",
                 RollUp(encoder, policy),
                 reads=(
-                    *("candidates", "found", "cards", "scores", "ratings"),
+                    *("candidates", "found", "cards", "scores", "ratings", "earlier"),
                     *("layers", "tracks", "names_only", "explain"),
                 ),
                 writes=("hits",),
@@ -150,7 +157,9 @@ class RollUp:
     async def __call__(self, state: RetrieveState) -> RetrieveState:
         ranks = {candidate.id: candidate.ranks for candidate in state.candidates}
         parts = scores_of_lists(state) if state.explain else {}
-        hits = roll_up(state.found, state.ratings, ranks, state.layers, state.tracks, state.cards, parts)
+        hits = roll_up(
+            state.found, state.ratings, ranks, state.layers, state.tracks, state.cards, parts, state.earlier
+        )
         evidence = _evidence(state, self.encoder, self.policy)
         if evidence is not None:
             hits = tuple(replace(hit, weak=hit.score < evidence.weak_below) for hit in hits)

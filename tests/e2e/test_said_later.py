@@ -1,0 +1,64 @@
+"""What was said later stands above what it replaces, which is marked and stays: in search and on pages."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.stores import Bench, on_both
+
+from memu import MemoryService
+
+pytestmark = pytest.mark.e2e
+
+OLD = "I use Obsidian for all my note-taking and research."
+NEW = "Also we're switching from Obsidian to Notion because my assistant asked for it."
+ASKED = "which tool for note-taking and research"
+
+
+def _chat(*said: str) -> str:
+    return json.dumps([{"role": "user", "content": text} for text in said], indent=1)
+
+
+async def _ask(memu: MemoryService, **bounds: object) -> list[tuple[str, bool]]:
+    result = await memu.retrieve_workspace(ASKED, **bounds)  # type: ignore[arg-type]
+    return [(hit.text, hit.earlier) for hit in result.hits]
+
+
+@on_both
+@pytest.mark.parametrize("layer", ["entry", "resource"])
+async def test_the_newer_statement_comes_first_and_the_older_is_marked(bench: Bench, layer: str) -> None:
+    bench.write({"session_1.json": _chat(OLD, "The cat sleeps on my research notes.")})
+    async with bench.open(encoder=None) as memu:
+        await memu.memorize_workspace(bench.work)
+        before = await _ask(memu, layers=[layer])
+        assert before[0] == (OLD, False)
+        bench.write({"session_2.json": _chat("It rained.", NEW)})
+        await memu.memorize_workspace(bench.work)
+        after = await _ask(memu, layers=[layer])
+    assert after == [(NEW, False), (OLD, True), *before[1:]]
+
+
+@on_both
+async def test_a_page_marks_it_until_the_newer_statement_goes(bench: Bench) -> None:
+    bench.write({"session_1.json": _chat(OLD)})
+    async with bench.open(encoder=None) as memu:
+        await memu.memorize_workspace(bench.work)
+        alone = bench.trees()
+        bench.write({"session_2.json": _chat(NEW)})
+        await memu.memorize_workspace(bench.work)
+        both = b"\n".join(bench.trees().values()).decode()
+        assert f"- **Earlier** — {OLD}" in both
+        assert f"- {NEW}" in both
+        (bench.work / "session_2.json").unlink()
+        await memu.memorize_workspace(bench.work)
+    assert bench.trees() == alone
+
+
+async def test_bounds_hold_for_what_was_said_later_too(bench: Bench) -> None:
+    bench.write({"old/session_1.json": _chat(OLD), "new/session_2.json": _chat(NEW)})
+    async with bench.open(encoder=None) as memu:
+        await memu.memorize_workspace(bench.work)
+        assert await _ask(memu, path="old/**", layers=["entry"]) == [(OLD, False)]
+        # Two folders: which of the two is the later one nobody knows.
+        assert await _ask(memu, layers=["entry"]) == [(OLD, False)]
