@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memu.errors import ReadError
+from memu.ingest.chats.archive import is_archive, read_archive
 from memu.ingest.encoding import decode
 from memu.ingest.marks import OWN_EXPORT, is_own_export
 from memu.ingest.office.apart import Documents, Unread
@@ -32,6 +33,8 @@ def take_contents(state: MemorizeState, documents: Documents) -> MemorizeState:
             raise ReadError(opened.reason)
         return replace(state, skipped=opened.reason)
     try:
+        if is_archive(path, data):
+            return replace(state, document=read_archive(path, data, documents.most_text))
         text = decode(data).text
     except ReadError as error:
         return replace(state, skipped=str(error))

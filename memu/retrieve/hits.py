@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from memu.ingest.chats.conversation import read_conversation
 from memu.records import Hit, Layer, LineSpan, RecallEntry, Track
 from memu.retrieve.turns import Cards, mark_turn, turn_key
 from memu.storage.owners import FoundPassage, PageName
@@ -134,6 +135,9 @@ def _overlap(one: Hit, other: Hit) -> bool:
     if one.layer is other.layer:
         return False
     entry, passage = (one, other) if one.layer is Layer.ENTRY else (other, one)
+    # Of an export all messages may stand on one line.
+    if read_conversation(entry.place) and read_conversation(passage.place):
+        return entry.place == passage.place
     if entry.lines and passage.lines:
         return passage.lines.start <= entry.lines.start and entry.lines.end <= passage.lines.end
     return entry.place == passage.place and not entry.lines and not passage.lines

@@ -36,6 +36,7 @@ def show_file(root: Path, path: str, span: LineSpan | None, max_size: int) -> tu
         NotFound: the file has no such lines.
     """
     # Loaded here, for a search uses none of them.
+    from memu.ingest.chats.archive import is_archive
     from memu.ingest.disguises import hides_secret
     from memu.ingest.encoding import decode
     from memu.ingest.office.forms import find_form
@@ -43,7 +44,7 @@ def show_file(root: Path, path: str, span: LineSpan | None, max_size: int) -> tu
 
     try:
         data = read_source(root, path, max_size=max_size)
-        if find_form(path, data) is not None:
+        if find_form(path, data) is not None or is_archive(path, data):
             return None, OPENED
         text = redact(decode(data).text, path=path).text
     except ReadError:

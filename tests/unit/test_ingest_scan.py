@@ -127,7 +127,7 @@ def test_f9_export_tree_and_store_given_by_the_caller_are_left_out(tmp_path: Pat
         ("a.docm", "document format without a reader"),
         ("a.png", "image: no reader configured"),
         ("a.mp3", "audio: no reader configured"),
-        ("a.zip", "archive"),
+        ("a.tar", "archive"),
         ("a.sqlite3", "database"),
         ("a.p12", "key or credential store"),
     ],

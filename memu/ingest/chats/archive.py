@@ -1,0 +1,156 @@
+"""Chats in the zip that an app exports them as, read in place: nothing is written, and no more than is bounded.
+
+There are no lines of the zip to cite; a message is known by its conversation and its own id or number there.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from memu.errors import ReadError
+from memu.ingest.chats.conversation import Turn, place_message
+from memu.ingest.chats.dialects import find_export
+from memu.ingest.chats.slack import is_day, name_channel, read_people, read_turns
+from memu.ingest.document import Block, Document, Source
+from memu.ingest.encoding import decode
+from memu.ingest.office.archive import open_archive
+from memu.ingest.readers.assembly import HEAD, assemble
+from memu.ingest.readers.chat import turn_blocks
+from memu.ingest.readers.json_tree import Json, find_records
+from memu.ingest.readers.phone_chat import PhoneChatReader
+from memu.records import Kind
+
+__all__ = ["NO_CHATS", "is_archive", "read_archive"]
+
+NO_CHATS = "archive: no chat export in it; unpack it to have what it holds read"
+"""Why an archive of anything else is skipped."""
+
+_MOST_TEXT = 64 << 20
+_SUFFIXES = (".json", ".txt")
+_PEOPLE = "users.json"
+_UNREADABLE = (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, ValueError)
+
+
+def is_archive(path: str, data: bytes) -> bool:
+    """Whether a file is a zip by its name and its first bytes."""
+    return path.lower().endswith(".zip") and data.startswith(b"PK")
+
+
+def read_archive(path: str, data: bytes, most_bytes: int) -> Document:
+    """The conversations of all chat exports in a zip.
+
+    Args:
+        most_bytes: no member of more bytes is read; all together may have 64 MiB.
+
+    Raises:
+        ReadError: it is damaged or encrypted, holds too much, or holds no chats.
+    """
+    members = _Members(open_archive(data), most_bytes)
+    chats = _Chats()
+    for name, text in members.texts():
+        chats.take(name, text)
+    blocks = chats.blocks()
+    if not blocks:
+        raise ReadError(NO_CHATS)
+    times = [block.time for block in blocks if block.time is not None]
+    return assemble(
+        Source(path=path, text=""),
+        kind=Kind.CHAT,
+        blocks=blocks,
+        happened_at=min(times) if times else None,
+        damage=members.damage + chats.damage,
+        conversations=True,
+    )
+
+
+@dataclass(slots=True)
+class _Members:
+    """The texts of an archive, each within bounds whatever the archive says of its size."""
+
+    archive: zipfile.ZipFile
+    most_bytes: int
+    damage: Counter[str] = field(default_factory=Counter)
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Name and text of each member that may hold chats, by name."""
+        left = _MOST_TEXT
+        for name in sorted(self.archive.namelist()):
+            if not name.lower().endswith(_SUFFIXES) or PurePosixPath(name).name.startswith("."):
+                continue
+            data = self._read(name)
+            if data is None:
+                continue
+            left -= len(data)
+            if left < 0:
+                raise ReadError(f"archive: its chats have more than {_MOST_TEXT >> 20} MiB; unpack it")
+            try:
+                yield name, decode(data).text
+            except ReadError:
+                self.damage["unread_member"] += 1
+
+    def _read(self, name: str) -> bytes | None:
+        import zlib
+
+        try:
+            with self.archive.open(name) as member:
+                data = member.read(self.most_bytes + 1)
+        except (*_UNREADABLE, zlib.error):
+            self.damage["unread_member"] += 1
+            return None
+        if len(data) > self.most_bytes:
+            self.damage["too_large_member"] += 1
+            return None
+        return data
+
+
+@dataclass(slots=True)
+class _Chats:
+    """What the members tell. The days of Slack's channels wait until the people's names are known."""
+
+    people: dict[str, str] = field(default_factory=dict)
+    days: defaultdict[str, list[Json]] = field(default_factory=lambda: defaultdict(list))
+    turns: list[Turn] = field(default_factory=list)
+    spoken: list[Block] = field(default_factory=list)
+    damage: Counter[str] = field(default_factory=Counter)
+
+    def take(self, name: str, text: str) -> None:
+        if name.lower().endswith(".txt"):
+            self._take_phone_chat(name, text)
+            return
+        records, _, damage = find_records(text)
+        if len(records) == 1 and is_day(records[0]):
+            self.days[name_channel(name) or PurePosixPath(name).stem] += records[0].items
+        elif PurePosixPath(name).name == _PEOPLE and records:
+            self.people |= read_people(records[0])
+        elif (dialect := find_export(records)) is not None:
+            for talk in dialect.read(records, name):
+                heading = (talk.title,) if talk.title else ()
+                self.turns += (
+                    turn if turn.heading[:1] == heading else replace(turn, heading=(*heading, *turn.heading))
+                    for turn in talk.turns
+                )
+        else:
+            return
+        self.damage.update(damage)
+
+    def _take_phone_chat(self, name: str, text: str) -> None:
+        reader, source = PhoneChatReader(), Source(path=name, text=text)
+        if not reader.recognises(Source(path=name, text=text[:HEAD])):
+            return
+        document = reader.read(source)
+        for number, block in enumerate(document.blocks, 1):
+            place = place_message(name, str(number))
+            self.spoken.append(replace(block, heading=(document.title,), place=place, lines=None, rows=()))
+
+    def blocks(self) -> list[Block]:
+        """All that was said, conversation by conversation, without lines."""
+        slack = [turn for channel in sorted(self.days) for turn in self._read_channel(channel)]
+        written = (replace(block, lines=None) for block in turn_blocks("", [*self.turns, *slack]))
+        return [*written, *self.spoken]
+
+    def _read_channel(self, channel: str) -> Sequence[Turn]:
+        return tuple(read_turns(self.days[channel], channel, self.people))
