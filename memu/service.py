@@ -8,7 +8,6 @@ async with MemoryService.open(folder="notes") as memu:
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,12 +16,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel
-from sqlalchemy.engine import URL
 
 from memu.assembly import choose_chat_models, choose_extractor, default_store
 from memu.carrier import Carrier, Change, Workflows
 from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, StoreError
-from memu.export.private import ensure_private
 from memu.ingest.paths import read_source
 from memu.memorize.extractors.protocol import Extractor
 from memu.providers.choice import choose_encoder
@@ -48,15 +45,14 @@ from memu.records import (
     Workspace,
     WorkspaceStatus,
 )
-from memu.settings import STORE_FOLDER, Settings, WorkspaceScope, check_scope_model, conditions_of, fit, scope_of
+from memu.scoping import Scoping
+from memu.settings import Settings, WorkspaceScope, check_scope_model
 from memu.storage.database import Database
-from memu.storage.engine import store_path as database_path
-from memu.storage.session import Session
+from memu.trees import Trees
 from memu.workflow import Interceptor, LocalRunner, Runner, Workflow
 
 if TYPE_CHECKING:
     from memu.doctor.examination import Doctor
-    from memu.export.exporter import Exporter
     from memu.memorize.failure import FailureNote
     from memu.memorize.forget.errand import Forgetter
     from memu.memorize.imports.errand import Importer
@@ -92,7 +88,7 @@ class MemoryService:
         self._models = models
         self._settings = settings
         self._out = out
-        self._scope_model = scope_model
+        self._scoping = Scoping(database=database, settings=settings, model=scope_model)
         workflows = Workflows(
             {
                 ("sync", "memorize", "assign", "fold", "embed"): self._make_write,
@@ -102,6 +98,7 @@ class MemoryService:
             changes,
         )
         self._carrier = Carrier(runner, tuple(interceptors), workflows)
+        self._trees = Trees(database=database, carrier=self._carrier, resources=settings.resources, out=out)
         self._closed = False
         workflows.apply_changes()
 
@@ -360,8 +357,7 @@ class MemoryService:
         Raises:
             ConfigurationError: it is not clear where the tree goes; open the service with ``out``.
         """
-        scope = self._scope(user)
-        return await self._exporter().export(scope, await self._find_out(scope), force)
+        return await self._trees.publish_known(self._scope(user), force)
 
     async def get(self, reference: str, *, user: Mapping[str, Any] | None = None) -> Listing:
         """A page (``memory/NAME``, ``skill/NAME``), a source (``PATH``, ``PATH#L10-L12``), or any thing by its id.
@@ -523,7 +519,9 @@ class MemoryService:
             raise ConfigurationError("There is no encoder to encode with; name one (--encoder, MEMU_ENCODER).")
         self._require_prices(max_cost)
         meter = self._meter(max_calls, max_cost)
-        return await Reembedding(self._database, self._encoder).run(meter, wait=wait, allow=self._keep_local)
+        return await Reembedding(self._database, self._encoder).run(
+            meter, wait=wait, allow=self._scoping.keep_local
+        )
 
     async def import_memu(
         self, url: str, *, user: Mapping[str, Any] | None = None, vectors_from: str | None = None
@@ -627,8 +625,8 @@ class MemoryService:
             database=self._database,
             carry=self._carrier,
             lock_name=_lock_name,
-            export=self._export_again,
-            withdraw=self._withdraw,
+            export=self._trees.refresh,
+            withdraw=self._trees.withdraw,
             concurrency=self._settings.concurrency,
             asks=self._models is not None,
             meter=meter or self._meter(None, None),
@@ -642,9 +640,9 @@ class MemoryService:
             encoder=self._encoder,
             carry=self._carrier,
             scope_of=self._scope,
-            scope_fields=self._scope_model.model_fields,
+            scope_fields=self._scoping.model.model_fields,
             lock_name=_lock_name,
-            export=self._export_if_placed,
+            export=self._trees.publish_if_placed,
             concurrency=self._settings.concurrency,
         )
 
@@ -658,7 +656,7 @@ class MemoryService:
                 encoder=self._encoder,
                 models=self._models,
                 carry=self._carrier,
-                export=self._export,
+                export=self._trees.publish,
                 outputs=(self._out,) if self._out else (),
                 max_file_bytes=self._settings.max_file_bytes,
                 concurrency=self._settings.concurrency,
@@ -718,67 +716,11 @@ class MemoryService:
             encoder=self._encoder,
             extractor=self._extractor.name,
             resources=self._settings.resources,
-            find_out=lambda root: self._out_of(Path(root)),
+            find_out=lambda root: self._trees.folder_for(Path(root)),
             placed=self._out is not None,
             lock_name=_lock_name,
             find_memorize=lambda: self._carrier.workflows["memorize"],
         )
-
-    def _exporter(self) -> Exporter:
-        from memu.export.exporter import Exporter
-
-        return Exporter(
-            database=self._database,
-            find_workflow=lambda: self._carrier.workflows["export"],
-            runner=self._carrier.runner,
-            interceptors=self._carrier.interceptors,
-            resources=self._settings.resources,
-        )
-
-    async def _export(self, scope: Scope, root: Path) -> ExportReport:
-        """Publish the scope's tree where it belongs for a workspace at ``root``."""
-        out = self._out_of(root)
-        if self._out is None:
-            await asyncio.to_thread(ensure_private, out)
-        return await self._exporter().export(scope, out)
-
-    def _out_of(self, root: Path) -> Path:
-        """The folder that holds the tree of a workspace at ``root``."""
-        return self._out or _private_folder(self._database.url) or root / STORE_FOLDER
-
-    async def _export_again(self, scope: Scope) -> tuple[ExportReport, ...]:
-        """Bring every tree of the scope up to date that is still there."""
-        exporter = self._exporter()
-        trees = await exporter.find_trees(scope, _private_folder(self._database.url))
-        return tuple([await exporter.export(scope, tree.parent) for tree in trees])
-
-    async def _export_if_placed(self, scope: Scope) -> ExportReport | None:
-        """Publish the scope's tree, where it is known where it lies and anything is stored."""
-        try:
-            return await self._exporter().export(scope, await self._find_out(scope))
-        except (ConfigurationError, NotFound):
-            return None
-
-    async def _withdraw(self, scope: Scope) -> tuple[ExportReport, ...]:
-        """Remove every tree of the scope, as far as it is memu's."""
-        exporter = self._exporter()
-        trees = await exporter.find_trees(scope, _private_folder(self._database.url))
-        return tuple([await exporter.withdraw(scope, tree) for tree in trees])
-
-    async def _find_out(self, scope: Scope) -> Path:
-        if self._out is not None:
-            return self._out
-        private = _private_folder(self._database.url)
-        if private is not None:
-            return private
-        published = await self._exporter().find_trees(scope, None)
-        if len(published) == 1:
-            return published[0].parent
-        workspaces = await self._database.read(lambda session: session.within(scope).workspaces.list())
-        roots = [each.root for each in workspaces if each.root]
-        if len(roots) != 1:
-            raise ConfigurationError(f"It is not clear where the tree of {scope} goes; give --out or MEMU_OUT.")
-        return Path(roots[0]) / STORE_FOLDER
 
     async def _find_workspace(self, scope: Scope, reference: str) -> Workspace:
         workspaces = await self.list_workspaces(user=scope.fields)
@@ -798,24 +740,11 @@ class MemoryService:
 
     def _scope(self, user: Mapping[str, Any] | None) -> Scope:
         self._require_open()
-        return self._keep_local(scope_of(self._scope_model, user))
-
-    def _keep_local(self, scope: Scope) -> Scope:
-        if self._settings.local_only_scopes and self._settings.is_local_only(scope, self._scope_model):
-            require_local(self._settings.endpoints())
-        return scope
+        return self._scoping.one(user)
 
     async def _scopes(self, where: Mapping[str, Any] | None, *, across: bool) -> tuple[Scope, ...]:
         self._require_open()
-        conditions = conditions_of(self._scope_model, where)
-        if across:
-
-            def work(session: Session) -> tuple[Scope, ...]:
-                return session.matching(fit(self._scope_model, conditions, session.scopes()))
-
-            return tuple(map(self._keep_local, await self._database.read(work)))
-        choices = itertools.product(*conditions.values())
-        return tuple(self._scope(dict(zip(conditions, values, strict=True))) for values in choices)
+        return await self._scoping.several(where, across=across)
 
     def _require_prices(self, max_cost: float | None) -> None:
         """See that a cap of money can be kept: every endpoint of the settings that is asked has a price."""
@@ -846,12 +775,6 @@ class MemoryService:
         shown = redact(text, path=path).text
         # Lines that only look harmless are in no copy; footnotes then lead to the source itself.
         return None if hides_secret(shown, path) else shown.encode("utf-8")
-
-
-def _private_folder(url: URL) -> Path | None:
-    """The ``.memu`` that the store lies in, if it does."""
-    path = database_path(url)
-    return path.parent.resolve() if path is not None and path.resolve().parent.name == STORE_FOLDER else None
 
 
 def _lock_name(scope: Scope, root: str) -> str:

@@ -1,0 +1,54 @@
+"""From the fields that a caller gives to the scopes that are meant, and what may leave this machine for them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from memu.providers.endpoint import require_local
+from memu.records import Scope
+from memu.settings import Settings, conditions_of, fit, scope_of
+from memu.storage.database import Database
+from memu.storage.session import Session
+
+__all__ = ["Scoping"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoping:
+    """model: whose fields name a scope."""
+
+    database: Database
+    settings: Settings
+    model: type[BaseModel]
+
+    def one(self, user: Mapping[str, Any] | None) -> Scope:
+        """The scope with these fields; None is the empty one.
+
+        Raises:
+            ScopeError: they do not fit the model. ConfigurationError: its texts must stay on this machine, and an
+                endpoint of the settings does not lie there.
+        """
+        return self.keep_local(scope_of(self.model, user))
+
+    async def several(self, where: Mapping[str, Any] | None, *, across: bool) -> tuple[Scope, ...]:
+        """The scopes that ``where`` names; with ``across`` every stored one that it matches. Raises as ``one``."""
+        conditions = conditions_of(self.model, where)
+        if across:
+
+            def work(session: Session) -> tuple[Scope, ...]:
+                return session.matching(fit(self.model, conditions, session.scopes()))
+
+            return tuple(map(self.keep_local, await self.database.read(work)))
+        choices = itertools.product(*conditions.values())
+        return tuple(self.one(dict(zip(conditions, values, strict=True))) for values in choices)
+
+    def keep_local(self, scope: Scope) -> Scope:
+        """This scope, if what the settings ask may be asked about its texts. Raises ConfigurationError."""
+        if self.settings.local_only_scopes and self.settings.is_local_only(scope, self.model):
+            require_local(self.settings.endpoints())
+        return scope
