@@ -13,11 +13,11 @@ _BY_REASON: dict[str, str] = {
     "old office format: save it in the present one (docx, xlsx, pptx)": "doc xls ppt pps",
     "document format without a reader": "docm dotx pptm ppsx xlsb pages numbers mobi azw3 djvu xps vsdx",
     "image: no reader configured": (
-        "png jpg jpeg gif bmp tif tiff webp ico icns heic heif avif svg psd eps xcf cr2 nef dng sketch"
+        "bmp tif tiff ico icns heic heif avif svg psd eps xcf cr2 nef dng sketch"
     ),
-    "audio: no reader configured": "mp3 wav flac ogg oga opus m4a aac wma aiff aif mid midi amr",
+    "audio: no reader configured": "opus aac wma aiff aif mid midi amr",
     "video: no reader configured": "mp4 mov avi mkv webm wmv flv m4v mpg mpeg 3gp ogv",
-    "archive: not opened": "zip tar gz tgz bz2 tbz xz txz zst 7z rar lz4 lzma cab iso dmg deb rpm jar war whl apk",
+    "archive: not opened": "tar gz tgz bz2 tbz xz txz zst 7z rar lz4 lzma cab iso dmg deb rpm jar war whl apk",
     "database: not opened": "sqlite sqlite3 db3 mdb accdb parquet feather arrow avro orc duckdb rdb lmdb",
     "key or credential store: not opened": "p12 pfx jks keystore kdbx kdb ppk gpg pgp",
     "binary (program or compiled code)": (
@@ -85,7 +85,7 @@ def explain_size(size: int, limit: int) -> str | None:
 def explain_suffix(name: str) -> str | None:
     """Why a file of this name is not opened at all, or None where its content decides.
 
-    >>> explain_suffix("Photo.JPG"), explain_suffix("notes.md")
+    >>> explain_suffix("Photo.TIF"), explain_suffix("notes.md")
     ('image: no reader configured', None)
     """
     dot = name.rfind(".")
