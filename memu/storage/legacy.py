@@ -6,62 +6,28 @@ Only what is asked for is read, in short transactions that cannot write.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Self
 
-from sqlalchemy import ColumnElement, Connection, Engine, FromClause, select
+from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Text, cast, select
 from sqlalchemy.engine import URL
 
 from memu.errors import ConfigurationError
-from memu.storage.engine import by_code_point, parse_url, show_url
+from memu.storage.engine import parse_url, show_url
 from memu.storage.failures import translated
-from memu.storage.legacy_tables import (
-    KINDS,
-    OWN_COLUMNS,
-    Vector,
-    connect,
-    find_tables,
-    to_names,
-    to_time,
-    to_vector,
-)
+from memu.storage.legacy_rows import LegacyCategory, LegacyIds, LegacyItem, to_category, to_item
+from memu.storage.legacy_tables import KINDS, OWN_COLUMNS, connect, find_tables
+from memu.storage.legacy_values import to_text, to_vector
 from memu.storage.scoped import chunks
 
-__all__ = ["LegacyCategory", "LegacyItem", "LegacyStore"]
+__all__ = ["LegacyStore"]
 
 Fields = Mapping[str, Any]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LegacyCategory:
-    """A category, later called a file. ``track`` is None where the database knows none."""
-
-    id: str
-    name: str
-    description: str
-    content: str
-    track: str | None
-    created_at: datetime | None
-    vector: Vector | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LegacyItem:
-    """An item, later called an entry. source_url, source_caption: of the resource that it was made of."""
-
-    id: str
-    text: str
-    memory_type: str
-    happened_at: datetime | None
-    created_at: datetime | None
-    source_url: str = ""
-    source_caption: str = ""
-    extra: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    vector: Vector | None = None
+_VECTORS = ("embedding", "embedding_json")
+_SAMPLE = 1000
 
 
 class LegacyStore:
@@ -120,45 +86,51 @@ class LegacyStore:
                     found.setdefault(json.dumps(fields, sort_keys=True, default=str), fields)
         return tuple(found[key] for key in sorted(found))
 
-    def categories(self, fields: Fields, *, vectors: bool) -> tuple[LegacyCategory, ...]:
-        """The categories of a scope by id. ``vectors``: with their vectors."""
-        rows = self._rows("categories", fields, vectors=vectors)
+    def vector_size(self) -> int:
+        """The size of most of its vectors, of the first thousand; 0 where there is none."""
+        sizes: Counter[int] = Counter()
+        with self._reading() as connection:
+            for name in ("items", "categories"):
+                columns = [each for each in self._tables[name].c if each.name in _VECTORS]
+                if columns:
+                    rows = connection.execute(select(*columns).limit(_SAMPLE)).mappings()
+                    sizes.update(len(found) for row in rows if (found := to_vector(dict(row))))
+        return max(sizes, key=lambda size: (sizes[size], size), default=0)
+
+    def ids(self, name: str, fields: Fields) -> LegacyIds:
+        """The ids of a scope's "categories" or "items"."""
+        with self._reading() as connection:
+            statement = select(self._tables[name].c.id).where(*self._mine(name, fields, connection))
+            found: dict[str, Any] = {}
+            again: set[str] = set()
+            nameless = 0
+            for raw in connection.execute(statement).scalars():
+                each = to_text(raw)
+                if not each or any("\ud800" <= char <= "\udfff" for char in each):
+                    nameless += 1
+                elif each in found:
+                    again.add(each)
+                else:
+                    found[each] = raw
+        ids = tuple(found[each] for each in sorted(found))
+        return LegacyIds(ids=ids, again=tuple(sorted(again)), nameless=nameless)
+
+    def categories(self, fields: Fields, ids: Sequence[Any], *, vectors: bool) -> tuple[LegacyCategory, ...]:
+        """The categories of a scope with these ids, in their order. ``vectors``: with their vectors."""
         return tuple(
-            LegacyCategory(
-                id=str(row["id"]),
-                name=row.get("name") or "",
-                description=row.get("description") or "",
-                content=row.get("content") or row.get("summary") or "",
-                track=row.get("track"),
-                created_at=to_time(row.get("created_at")),
-                vector=to_vector(row) if vectors else None,
-            )
-            for row in rows
+            to_category(row, vectors=vectors) for row in self._rows("categories", fields, ids, vectors=vectors)
         )
 
-    def items(self, fields: Fields, *, after: str, limit: int, vectors: bool) -> tuple[LegacyItem, ...]:
-        """At most ``limit`` items of a scope by id, those after the id ``after``, with their categories' ids."""
-        rows = self._rows("items", fields, vectors=vectors, after=after, limit=limit)
-        ids = [str(row["id"]) for row in rows]
+    def items(self, fields: Fields, ids: Sequence[Any], *, vectors: bool) -> tuple[LegacyItem, ...]:
+        """The items of a scope with these ids, in their order, with their categories' ids."""
+        rows = self._rows("items", fields, ids, vectors=vectors)
         links = self._links(ids)
-        sources = self._sources(sorted({str(row["resource_id"]) for row in rows if row.get("resource_id")}))
+        named = {to_text(raw): raw for row in rows if (raw := row.get("resource_id")) is not None}
+        sources = self._sources([named[each] for each in sorted(named)])
         items: list[LegacyItem] = []
-        for row, each in zip(rows, ids, strict=True):
-            url, caption = sources.get(str(row.get("resource_id")), ("", ""))
-            items.append(
-                LegacyItem(
-                    id=each,
-                    text=row.get("summary") or row.get("content") or "",
-                    memory_type=row.get("memory_type") or "",
-                    happened_at=to_time(row.get("happened_at")),
-                    created_at=to_time(row.get("created_at")),
-                    source_url=url,
-                    source_caption=caption,
-                    extra=tuple(sorted(to_names(row.get("extra")))),
-                    categories=links.get(each, ()),
-                    vector=to_vector(row) if vectors else None,
-                )
-            )
+        for row in rows:
+            source = sources.get(to_text(row.get("resource_id")), ("", ""))
+            items.append(to_item(row, source, links.get(to_text(row["id"]), ()), vectors=vectors))
         return tuple(items)
 
     def loose_links(self) -> tuple[tuple[str, str], ...]:
@@ -170,49 +142,54 @@ class LegacyStore:
             .where(items.c.id.is_(None))
         )
         with self._reading() as connection:
-            return tuple(sorted((str(item), str(category)) for item, category in connection.execute(statement)))
+            found = connection.execute(statement)
+            return tuple(sorted((to_text(item), to_text(category)) for item, category in found))
 
     def unused_sources(self) -> tuple[tuple[str, str], ...]:
         """(URL, caption) of the resources that no item was made of."""
         sources, items = self._tables.get("sources"), self._tables["items"]
-        if sources is None:
+        if sources is None or "resource_id" not in items.c:
             return ()
         used = select(items.c.resource_id).where(items.c.resource_id == sources.c.id)
         statement = select(sources.c.url, sources.c.caption).where(~used.exists())
         with self._reading() as connection:
-            return tuple(sorted((str(url), caption or "") for url, caption in connection.execute(statement)))
+            found = connection.execute(statement)
+            return tuple(sorted((to_text(url), to_text(caption)) for url, caption in found))
 
-    def _rows(
-        self, name: str, fields: Fields, *, vectors: bool, after: str | None = None, limit: int | None = None
-    ) -> Sequence[dict[str, Any]]:
+    def _rows(self, name: str, fields: Fields, ids: Sequence[Any], *, vectors: bool) -> Sequence[dict[str, Any]]:
         source = self._tables[name]
-        wanted = [each for each in source.c if vectors or not each.name.startswith("embedding")]
+        wanted = [each for each in source.c if vectors or each.name not in _VECTORS]
+        found: dict[str, dict[str, Any]] = {}
         with self._reading() as connection:
-            key = by_code_point(connection, source.c.id)
-            statement = select(*wanted).where(*self._mine(name, fields)).order_by(key).limit(limit)
-            if after is not None:
-                statement = statement.where(key > after)
-            return [dict(row) for row in connection.execute(statement).mappings()]
+            mine = tuple(self._mine(name, fields, connection))
+            for piece in chunks(ids):
+                for row in connection.execute(select(*wanted).where(*mine, source.c.id.in_(piece))).mappings():
+                    # Of several the first, as everywhere.
+                    found.setdefault(to_text(row["id"]), dict(row))
+        return [found[each] for raw in ids if (each := to_text(raw)) in found]
 
-    def _mine(self, name: str, fields: Fields) -> Iterator[ColumnElement[bool]]:
+    def _mine(self, name: str, fields: Fields, connection: Connection) -> Iterator[ColumnElement[bool]]:
+        server = connection.dialect.name == "postgresql"
         for each in self._owners(name):
             value = fields.get(each.name)
-            yield each.is_(None) if value is None else each == value
+            # A text may be of a type that a server compares with none: an enumeration, or a time without end.
+            like = cast(each, Text) if server and isinstance(value, str) else each
+            yield each.is_(None) if value is None else like == value
 
     def _owners(self, name: str) -> list[ColumnElement[Any]]:
         return [each for each in self._tables[name].c if each.name not in OWN_COLUMNS]
 
-    def _links(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    def _links(self, ids: Sequence[Any]) -> dict[str, tuple[str, ...]]:
         links = self._tables["links"]
         found: dict[str, list[str]] = {}
         with self._reading() as connection:
             for piece in chunks(ids):
                 statement = select(links.c.item_id, links.c.category_id).where(links.c.item_id.in_(piece))
                 for item, category in connection.execute(statement):
-                    found.setdefault(str(item), []).append(str(category))
+                    found.setdefault(to_text(item), []).append(to_text(category))
         return {item: tuple(sorted(set(categories))) for item, categories in found.items()}
 
-    def _sources(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    def _sources(self, ids: Sequence[Any]) -> dict[str, tuple[str, str]]:
         sources = self._tables.get("sources")
         found: dict[str, tuple[str, str]] = {}
         if sources is None:
@@ -221,7 +198,8 @@ class LegacyStore:
             for piece in chunks(ids):
                 statement = select(sources.c.id, sources.c.url, sources.c.caption).where(sources.c.id.in_(piece))
                 found.update(
-                    (str(each), (url or "", told or "")) for each, url, told in connection.execute(statement)
+                    (to_text(each), (to_text(url), to_text(told)))
+                    for each, url, told in connection.execute(statement)
                 )
         return found
 

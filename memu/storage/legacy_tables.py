@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, FromClause, column, create_engine, inspect, table
+from sqlalchemy import Connection, Engine, FromClause, column, create_engine, event, inspect, table
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import NullPool
 
 from memu.errors import StoreError
 from memu.storage.engine import make_engine, show_url, store_path
+from memu.storage.legacy_values import to_text, to_zoned
 
-__all__ = ["KINDS", "OWN_COLUMNS", "Vector", "connect", "find_tables", "to_names", "to_time", "to_vector"]
+if TYPE_CHECKING:
+    import psycopg
 
-Vector = tuple[float, ...]
+__all__ = ["KINDS", "OWN_COLUMNS", "connect", "find_tables"]
 
 KINDS = {
     "items": ("memory_items", "recall_entries"),
@@ -38,6 +37,13 @@ OWN_COLUMNS = frozenset(
 )
 """Every column that is memU's own; the others say whose row it is."""
 
+_NEEDED = {
+    "items": {"id"},
+    "categories": {"id"},
+    "links": {"item_id", "category_id"},
+    "sources": {"id", "url", "caption"},
+}
+
 _PREFIXES = ("", "memu_")
 _WAL_AT, _WAL = 18, 2
 
@@ -54,7 +60,9 @@ def connect(url: URL) -> Engine:
         import pgvector.sqlalchemy  # noqa: F401
 
         # Its transactions read only, unless asked to write.
-        return make_engine(url)
+        engine = make_engine(url)
+        event.listen(engine, "connect", _take_any_time)
+        return engine
     if path is None or not path.is_file():
         raise StoreError(f"There is no database at {path or show_url(url)}.")
     return create_engine(url, creator=partial(_open_file, path), poolclass=NullPool, hide_parameters=True)
@@ -67,7 +75,23 @@ def _open_file(path: Path) -> sqlite3.Connection:
     # A log is read where there is one. Where there is none, SQLite would make one to see whether somebody writes.
     log = path.with_name(f"{path.name}-wal")
     how = "immutable=1" if keeps_log and not log.exists() else "mode=ro"
-    return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, check_same_thread=False)
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, check_same_thread=False)
+    # One text that is none would end the reading of all.
+    connection.text_factory = to_text
+    return connection
+
+
+def _take_any_time(connection: psycopg.Connection, _record: object) -> None:
+    """Give the times that Python does not know, ``infinity`` and those before Christ, as their texts."""
+    from psycopg.adapt import Loader
+
+    class AnyTime(Loader):
+        def load(self, data: bytes | bytearray | memoryview) -> object:
+            text = bytes(data).decode("ascii")
+            return to_zoned(text) or text
+
+    for name in ("timestamp", "timestamptz", "date"):
+        connection.adapters.register_loader(name, AnyTime)
 
 
 def find_tables(connection: Connection) -> dict[str, FromClause]:
@@ -78,48 +102,8 @@ def find_tables(connection: Connection) -> dict[str, FromClause]:
     for kind, names in KINDS.items():
         for name in (f"{prefix}{each}" for each in reversed(names) for prefix in _PREFIXES):
             if kind not in found and name in there:
-                # Without types: each database's driver gives what it has.
-                found[kind] = table(name, *(column(each["name"]) for each in inspector.get_columns(name)))
+                columns = [each["name"] for each in inspector.get_columns(name)]
+                if _NEEDED[kind] <= set(columns):
+                    # Without types: each database's driver gives what it has.
+                    found[kind] = table(name, *map(column, columns))
     return found
-
-
-def to_time(value: object) -> datetime | None:
-    """A stored time; what bears no zone is UTC, as memU wrote it."""
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    if not isinstance(value, datetime):
-        return None
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-def to_vector(row: Mapping[str, Any]) -> Vector | None:
-    """A row's vector; None where it has none that is one."""
-    told = _parsed(row.get("embedding") or row.get("embedding_json"))
-    if not isinstance(told, list) or not all(isinstance(part, int | float) for part in told):
-        return None
-    return tuple(map(float, told))
-
-
-def to_names(extra: object) -> list[str]:
-    """The names under which an item's further facts hold something."""
-    parsed = _parsed(extra)
-    return (
-        [str(name) for name, value in parsed.items() if value not in (None, "", [], {})]
-        if isinstance(parsed, dict)
-        else []
-    )
-
-
-def _parsed(value: object) -> object:
-    """What JSON says, written once or twice over; a vector's text is JSON too."""
-    for _ in range(2):
-        if not isinstance(value, str):
-            break
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return None
-    return value

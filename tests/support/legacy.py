@@ -50,7 +50,8 @@ def run_sql(path: Path, statement: str, *values: Any) -> list[Any]:
 class Legacy:
     """A SQLite file with memU 1.x's tables. ``scope``: the columns that say whose a row is.
 
-    names: other names of tables; columns: other names of columns; more: further columns of categories.
+    names: other names of tables; columns: other names of columns; more: further columns of categories. Values
+    may be of any type, as SQLite's are.
     """
 
     path: Path
@@ -69,25 +70,23 @@ class Legacy:
     def url(self) -> str:
         return f"sqlite:///{self.path}"
 
-    def category(
-        self, each: str, name: str, summary: str | None = None, description: str = "", **more: Any
-    ) -> str:
+    def category(self, each: Any, name: Any, summary: Any = None, description: Any = "", **more: Any) -> Any:
         return self._add("memory_categories", each, name=name, summary=summary, description=description, **more)
 
-    def item(self, each: str, summary: str, *categories: str, **more: Any) -> str:
+    def item(self, each: Any, summary: Any, *categories: Any, **more: Any) -> Any:
         self._add("memory_items", each, summary=summary, **{"memory_type": "knowledge", **more})
         scope = {name: more[name] for name in self.scope if name in more}
         for category in categories:
             self.link(each, category, **scope)
         return each
 
-    def link(self, item: str, category: str, **more: Any) -> None:
+    def link(self, item: Any, category: Any, **more: Any) -> None:
         self._add("category_items", f"{item}-{category}", item_id=item, category_id=category, **more)
 
-    def resource(self, each: str, url: str, caption: str | None = None, **more: Any) -> str:
+    def resource(self, each: Any, url: Any, caption: Any = None, **more: Any) -> Any:
         return self._add("resources", each, url=url, caption=caption, modality="document", local_path=url, **more)
 
-    def _add(self, table: str, each: str, **values: Any) -> str:
+    def _add(self, table: str, each: Any, **values: Any) -> Any:
         row = {"created_at": TIME, "updated_at": TIME, **dict.fromkeys(self.scope, None), **values}
         if self.scope == ("user_id",):
             row["user_id"] = values.get("user_id", "ann")

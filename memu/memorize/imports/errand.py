@@ -11,18 +11,27 @@ from functools import partial
 from typing import Any
 
 from memu.errors import ConfigurationError, EncoderMismatch, ScopeError
-from memu.ingest.redact import redact
 from memu.memorize.file_work import Carry, FoldPages
 from memu.memorize.forget.forgotten import Forgotten
 from memu.memorize.imports.source import ImportedSource, make_source
 from memu.memorize.imports.storing import Standing, look, store
-from memu.memorize.imports.telling import PageLink, Told, name_pages, tell_category, tell_item
+from memu.memorize.imports.telling import (
+    PageLink,
+    Told,
+    find_doubtful,
+    find_empty,
+    name_pages,
+    note,
+    tell_category,
+    tell_item,
+)
 from memu.memorize.states import EmbedState
 from memu.providers.meter import Meter
 from memu.providers.protocols import Encoder
 from memu.records import EncoderIdentity, ExportReport, FileProblem, ImportReport, Scope
 from memu.storage.database import Database
-from memu.storage.legacy import LegacyCategory, LegacyItem, LegacyStore
+from memu.storage.legacy import LegacyStore
+from memu.storage.scoped import chunks
 
 __all__ = ["Importer"]
 
@@ -32,7 +41,7 @@ _SOURCES_AT_ONCE = 50
 
 @dataclass(slots=True)
 class _Tally:
-    """What a run comes to. ``dimension`` of the vectors that are kept, once one was seen."""
+    """What a run comes to. ``dimension``: of the vectors that are kept."""
 
     counts: Counter[str] = field(default_factory=Counter)
     unplaced: list[FileProblem] = field(default_factory=list)
@@ -79,15 +88,16 @@ class Importer:
         """
         await self._check_encoder(vectors_from)
         legacy = await asyncio.to_thread(LegacyStore.open, url)
-        tally = _Tally(dimension=self.encoder.identity.dimension if self.encoder else 0)
+        tally = _Tally()
         try:
+            tally.dimension = await self._find_size(legacy, vectors_from)
             scopes = await asyncio.to_thread(legacy.scopes)
             self._check_fields(scopes)
             for fields in scopes:
                 try:
                     scope = self.scope_of(fields)
                 except ScopeError as error:
-                    tally.unplaced.append(FileProblem(path=f"the rows of {dict(fields)}", reason=str(error)))
+                    tally.unplaced.append(note(f"the rows of {dict(fields)}", str(error)))
                     continue
                 if only is None or scope == only:
                     await self._import_scope(legacy, fields, scope, tally, vectors=vectors_from is not None)
@@ -123,14 +133,17 @@ class Importer:
         tally.counts["scopes"] += 1
         async with self.database.lock(self.lock_name(scope, "")):
             standing = await self.database.read(lambda session: look(session.within(scope)))
-            categories = await asyncio.to_thread(legacy.categories, fields, vectors=vectors)
-            problems: list[FileProblem] = []
+            ids = await asyncio.to_thread(legacy.ids, "categories", fields)
+            problems = find_doubtful("category", ids)
+            categories = await asyncio.to_thread(legacy.categories, fields, ids.ids, vectors=vectors)
             pages = name_pages(categories, problems, standing.is_sayable)
-            texts = {one.id: tuple(tell_category(one, pages[one.id])) for one in categories if one.id in pages}
+            named = [one for one in categories if one.id in pages]
+            texts = {one.id: tuple(tell_category(one, pages[one.id], problems)) for one in named}
             told = [each for some in texts.values() for each in some]
             await self._store(scope, standing, told, tally, vectors=vectors)
-            used = await self._import_items(legacy, fields, scope, standing, pages, tally, vectors=vectors)
-            problems += _find_empty(categories, {each for each in texts if texts[each]}, used)
+            taken = {each.id for each in told}
+            used = await self._import_items(legacy, fields, scope, standing, pages, taken, tally, vectors=vectors)
+            problems += find_empty(named, {each for each in texts if texts[each]}, used)
             tally.sort_out(problems)
             # No model is asked about what people brought along; where one has to be, the next sync does it.
             await FoldPages(self.database, self.carry, self.concurrency).fold(scope, Meter(max_calls=0))
@@ -146,25 +159,23 @@ class Importer:
         scope: Scope,
         standing: Standing,
         pages: Mapping[str, PageLink],
+        taken: Collection[str],
         tally: _Tally,
         *,
         vectors: bool,
     ) -> set[str]:
         """Import a scope's items, some at once; returns the categories that they are in."""
         used: set[str] = set()
-        after = ""
-
-        def read() -> tuple[LegacyItem, ...]:
-            return legacy.items(fields, after=after, limit=_ITEMS_AT_ONCE, vectors=vectors)
-
-        while items := await asyncio.to_thread(read):
+        ids = await asyncio.to_thread(legacy.ids, "items", fields)
+        tally.sort_out(find_doubtful("item", ids))
+        for some in chunks(ids.ids, _ITEMS_AT_ONCE):
+            items = await asyncio.to_thread(legacy.items, fields, some, vectors=vectors)
             problems: list[FileProblem] = []
-            told = [each for item in items if (each := tell_item(item, pages, problems)) is not None]
+            told = [each for item in items if (each := tell_item(item, pages, taken, problems)) is not None]
             tally.sort_out(problems)
             tally.extra.update(name for item in items for name in item.extra)
             used.update(category for item in items for category in item.categories)
             await self._store(scope, standing, told, tally, vectors=vectors)
-            after = items[-1].id
         return used
 
     async def _store(
@@ -175,7 +186,7 @@ class Importer:
         tally.counts["unchanged"] += len(told) - len(new)
         wanted = [each for each in new if not standing.is_forgotten(each)]
         tally.counts["forgotten"] += len(new) - len(wanted)
-        encoder = self._identify(wanted, tally) if vectors else None
+        encoder = self._identify(tally) if vectors else None
         for at in range(0, len(wanted), _SOURCES_AT_ONCE):
             some = wanted[at : at + _SOURCES_AT_ONCE]
             made = await asyncio.to_thread(_make_all, some, standing.forgotten)
@@ -183,11 +194,15 @@ class Importer:
             tally.counts.update(stored.counts)
             tally.notes += stored.notes
 
-    def _identify(self, told: Sequence[Told], tally: _Tally) -> EncoderIdentity | None:
-        """The encoder of the vectors that are kept; where only a vector can tell its dimension, of the first."""
+    async def _find_size(self, legacy: LegacyStore, vectors_from: str | None) -> int:
+        """The dimension of the vectors that are kept; 0 where none are. If only they can tell it, they do."""
+        if self.encoder is None or vectors_from is None:
+            return 0
+        return self.encoder.identity.dimension or await asyncio.to_thread(legacy.vector_size)
+
+    def _identify(self, tally: _Tally) -> EncoderIdentity | None:
+        """The encoder of the vectors that are kept."""
         assert self.encoder is not None
-        first = next((len(each.vector) for each in told if each.vector), 0)
-        tally.dimension = tally.dimension or first
         return replace(self.encoder.identity, dimension=tally.dimension) if tally.dimension else None
 
 
@@ -195,32 +210,18 @@ def _make_all(told: Sequence[Told], forgotten: Forgotten) -> list[ImportedSource
     return [make_source(each, forgotten) for each in told]
 
 
-def _find_empty(
-    categories: Sequence[LegacyCategory], written: Collection[str], used: Collection[str]
-) -> list[FileProblem]:
-    """The categories that no page can be made of: a page rests on what its sources say."""
-    empty = (each for each in categories if each.id not in written and each.id not in used)
-    return [_problem(f"category {each.id}", f"{each.name!r} has neither text nor items") for each in empty]
-
-
 def _find_loose(legacy: LegacyStore, tally: _Tally) -> None:
     for item, category in legacy.loose_links():
-        tally.unplaced.append(_problem(f"link {item} {category}", "its item is gone"))
+        tally.unplaced.append(note(f"link {item} {category}", "its item is gone"))
     for url, caption in legacy.unused_sources():
         about = f"no item was made of it ({caption})" if caption else "no item was made of it"
-        tally.unplaced.append(_problem(f"resource {url}", about))
-
-
-def _problem(place: str, reason: str) -> FileProblem:
-    """Names, addresses and captions are a database's own words: what is told of them holds no secret."""
-    return FileProblem(path=redact(place).text, reason=redact(reason).text)
+        tally.unplaced.append(note(f"resource {url}", about))
 
 
 def _to_report(shown: str, tally: _Tally) -> ImportReport:
     counts = tally.counts
     notes = [
-        FileProblem(path="items", reason=f"{name!r} of {count} items is not kept")
-        for name, count in sorted(tally.extra.items())
+        note("items", f"{name!r} of {count} items is not kept") for name, count in sorted(tally.extra.items())
     ]
     if counts["forgotten"]:
         reason = f"{counts['forgotten']} are not brought back: they were forgotten here"

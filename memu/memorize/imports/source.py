@@ -26,6 +26,7 @@ from memu.tokens import detect_language, text_key
 __all__ = ["ImportedSource", "make_source"]
 
 _NANOSECONDS = 10**9
+_MOST_NANOSECONDS = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,4 +135,6 @@ def _quote(told: Told, block: Block) -> list[Candidate]:
 
 
 def _nanoseconds(time: datetime | None) -> int:
-    return int(time.timestamp() * _NANOSECONDS) if time else 0
+    """Since 1970; the ends of what the column holds, some 292 years off, stand for what lies beyond them."""
+    found = int(time.timestamp() * _NANOSECONDS) if time else 0
+    return min(max(found, -_MOST_NANOSECONDS), _MOST_NANOSECONDS)

@@ -14,7 +14,7 @@ from memu.memorize.imports.telling import PageLink, Told
 from memu.memorize.source_rows import store_source
 from memu.names import fold_name
 from memu.records import IMPORTED, EncoderIdentity, FileProblem, RecallFile, Scope, Workspace
-from memu.storage.legacy_tables import Vector
+from memu.storage.legacy_values import Vector
 from memu.storage.repository import Repository
 from memu.storage.session import Session
 from memu.storage.vectors import quantise
@@ -130,10 +130,13 @@ def _open_page(
     repository: Repository, link: PageLink, counts: Counter[str], notes: list[FileProblem]
 ) -> RecallFile:
     standing = repository.pages.by_name(link.track, fold_name(link.name))
-    page = standing or repository.pages.ensure(link.track, link.name, page_id=link.id)
+    # A category that was renamed: its id is still that of the page of its old name.
+    used = standing is None and link.id is not None and repository.pages.get(link.id) is not None
+    page = standing or repository.pages.ensure(link.track, link.name, page_id=None if used else link.id)
     counts["pages"] += standing is None
     if link.id is not None and page.id != link.id:
-        reason = f"it joins the page {page.track.value}/{page.name}, which has an id of its own"
+        how = "has a new name and becomes" if used else "joins"
+        reason = f"it {how} the page {page.track.value}/{page.name}, which has an id of its own"
         note = FileProblem(path=f"category {link.id}", reason=reason)
         if note not in notes:
             notes.append(note)
@@ -151,5 +154,7 @@ def _keep_vector(
         repository.passages.of_entries(source.resource.id),
     )
     whole = [group[0].id for group in groups if len(group) == 1]
-    rows = np.array([vector] * len(whole), dtype=np.float32).reshape(len(whole), len(vector))
+    # What is too large becomes infinite, which is no vector that can be compared.
+    with np.errstate(over="ignore"):
+        rows = np.array([vector] * len(whole), dtype=np.float32).reshape(len(whole), len(vector))
     return repository.passages.add_vectors(encoder_id, quantise(whole, rows, encoder.dimension).rows)

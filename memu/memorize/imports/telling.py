@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,10 +13,10 @@ from memu.ingest.redact import redact
 from memu.memorize.assign.naming import GENERAL
 from memu.names import slugify
 from memu.records import IMPORTED, FileProblem, MemoryType, Track
-from memu.storage.legacy import LegacyCategory, LegacyItem
-from memu.storage.legacy_tables import Vector
+from memu.storage.legacy_rows import LegacyCategory, LegacyIds, LegacyItem
+from memu.storage.legacy_values import Vector
 
-__all__ = ["PageLink", "Told", "name_pages", "tell_category", "tell_item"]
+__all__ = ["PageLink", "Told", "find_doubtful", "find_empty", "name_pages", "note", "tell_category", "tell_item"]
 
 _UNTITLED = "memU"
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,50}")
@@ -83,25 +83,48 @@ def name_pages(
     for each in categories:
         name = _one_line(redact(each.name).text)
         if not name:
-            problems.append(FileProblem(path=f"category {each.id}", reason="it has no name"))
+            problems.append(note(f"category {each.id}", "it has no name"))
             continue
+        problems += [note(f"category {each.id}", reason) for reason in each.odd]
         track = Track.MEMORY
         if each.track in set(Track):
             track = Track(each.track)
         elif each.track:
             reason = f"its track {each.track!r} is not known; it is kept as memory"
-            problems.append(FileProblem(path=f"category {each.id}", reason=reason))
-        pages[each.id] = PageLink(track, name, each.id) if is_sayable(name) else PageLink(track, GENERAL)
+            problems.append(note(f"category {each.id}", reason))
+        pages[each.id] = PageLink(track, name, _fit(each.id)) if is_sayable(name) else PageLink(track, GENERAL)
     return pages
 
 
-def tell_category(category: LegacyCategory, page: PageLink) -> Iterator[Told]:
-    """Its description and its content, one source each, in one folder."""
+def note(place: str, reason: str) -> FileProblem:
+    """What is told of a row: names, addresses and captions are a database's own words, so it holds no secret."""
+    return FileProblem(path=redact(_mend(place)).text, reason=redact(_mend(reason)).text)
+
+
+def find_doubtful(kind: str, ids: LegacyIds) -> list[FileProblem]:
+    """The rows that cannot be told from others."""
+    found = [note(f"{kind} {each}", "other rows bear its id; the first was taken") for each in ids.again]
+    if ids.nameless:
+        found.append(note(f"rows of kind {kind}", f"{ids.nameless} have no id, or one that is no text"))
+    return found
+
+
+def find_empty(
+    categories: Sequence[LegacyCategory], written: Collection[str], used: Collection[str]
+) -> list[FileProblem]:
+    """The categories that no page can be made of: a page rests on what its sources say."""
+    empty = (each for each in categories if each.id not in written and each.id not in used)
+    return [note(f"category {each.id}", f"{each.name!r} has neither text nor items") for each in empty]
+
+
+def tell_category(category: LegacyCategory, page: PageLink, problems: list[FileProblem]) -> Iterator[Told]:
+    """Its description and its content, one source each, in one folder; ``problems`` gains what is odd in them."""
     folder = f"{IMPORTED}/categories/{slugify(page.name)}-{_digest(category.id)[:8]}"
     texts = (("description", category.description, category.vector), ("content", category.content, None))
     for order, (part, text, vector) in enumerate(texts):
         if not text.strip():
             continue
+        _note_broken(f"category {category.id}", text, problems)
         yield Told(
             id=_fit(category.id if part == "content" else f"{category.id}.{part}"),
             path=f"{folder}/{part}.md",
@@ -116,28 +139,37 @@ def tell_category(category: LegacyCategory, page: PageLink) -> Iterator[Told]:
         )
 
 
-def tell_item(item: LegacyItem, pages: Mapping[str, PageLink], problems: list[FileProblem]) -> Told | None:
-    """The source that an item becomes; ``problems`` gains why it cannot, or what of it is lost."""
+def tell_item(
+    item: LegacyItem, pages: Mapping[str, PageLink], taken: Collection[str], problems: list[FileProblem]
+) -> Told | None:
+    """The source that an item becomes; ``problems`` gains why it cannot, or what of it is lost.
+
+    ``taken``: the ids of sources that categories became.
+    """
     place = f"item {item.id}"
     if not item.text.strip():
-        problems.append(FileProblem(path=place, reason="it has no text"))
+        problems.append(note(place, "it has no text"))
         return None
+    problems += [note(place, reason) for reason in item.odd]
+    _note_broken(place, item.text, problems)
     memory_type = MemoryType.KNOWLEDGE
     if item.memory_type in set(MemoryType):
         memory_type = MemoryType(item.memory_type)
     else:
         reason = f"its type {item.memory_type!r} is not known; it is kept as knowledge"
-        problems.append(FileProblem(path=place, reason=reason))
+        problems.append(note(place, reason))
     for category in item.categories:
         if category not in pages:
             reason = f"its category {category} is another scope's, has no name or is gone"
-            problems.append(FileProblem(path=place, reason=reason))
+            problems.append(note(place, reason))
     links = tuple(pages[category] for category in item.categories if category in pages)
     skill = bool(links) and all(page.track is Track.SKILL for page in links)
     title = _one_line(item.source_caption) or _one_line(item.source_url.rsplit("/", 1)[-1]) or _UNTITLED
-    folder = slugify(item.source_url) if item.source_url.strip() else "general"
+    folder = slugify(_mend(item.source_url)) if item.source_url.strip() else "general"
+    source_id = _fit(item.id)
     return Told(
-        id=_fit(item.id),
+        # Where ids are numbers a category may have the same.
+        id=_digest(f"item {item.id}") if source_id in taken else source_id,
         entry_id=_fit(item.id),
         path=f"{IMPORTED}/items/{folder}/{_file_part(item.id)}.md",
         title=title[:_MOST_TITLE],
@@ -158,12 +190,18 @@ def _mend(text: str) -> str:
     return _BROKEN.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
+def _note_broken(place: str, text: str, problems: list[FileProblem]) -> None:
+    if count := len(_BROKEN.findall(text)):
+        reason = f"no store holds {count} characters of it; it is kept as a text with U+FFFD in their place"
+        problems.append(note(place, reason))
+
+
 def _one_line(text: str) -> str:
     return " ".join(_mend(text).split())
 
 
 def _moment(time: datetime | None) -> str:
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f") if time else ""
+    return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") if time else ""
 
 
 def _fit(given: str) -> str:
