@@ -81,7 +81,7 @@ OTHERS: dict[str, tuple[dict[str, object], tuple[str, ...], int]] = {
         ("Boat club",),
         1,
     ),
-    "phone": ({"_chat.txt": PHONE, "00001-PHOTO.jpg": b"\xff\xd8\xff"}, ("chat",), 3),
+    "phone": ({"_chat.txt": PHONE, "00001-PHOTO.jpg": b"\xff\xd8\xff"}, ("export",), 3),
 }
 
 

@@ -20,6 +20,10 @@ STAMPS = {
     "narrow space": "5/25/23, 3:4{}\u202fPM - ",
     "year first": "[2023/5/25, 15:48:1{}] ",
     "left to right": "\u200e[25/05/2023, 15:48:1{}] ",
+    "half before": "[2023/5/25 下午3:48:1{}] ",
+    "half before, korean": "2023/5/25 오후 3:4{} - ",
+    "half spelled": "25/5/23, 3:4{} p. m. - ",
+    "klo": "[25.5.2023 klo 15.48.1{}] ",
 }
 
 
@@ -67,6 +71,10 @@ def test_each_message_is_a_turn_of_its_speaker(stamp: str, path: str) -> None:
         (("5/6/23", "5/26/23", "5/27/23"), datetime(2023, 5, 6, 9, 5, tzinfo=UTC)),
         (("5/6/23", "5/7/23", "5/8/23"), None),
         (("5/5/23", "5/7/23", "5/8/23"), datetime(2023, 5, 5, 9, 5, tzinfo=UTC)),
+        (("03/04/23", "04/04/23", "01/05/23"), datetime(2023, 4, 3, 9, 5, tzinfo=UTC)),
+        (("3/4/23", "4/2/23", "5/1/23"), datetime(2023, 3, 4, 9, 5, tzinfo=UTC)),
+        (("3/4/23", "2/3/23", "3/2/23"), None),
+        (("05.06.23", "06.06.23", "07.06.23"), datetime(2023, 6, 5, 9, 5, tzinfo=UTC)),
         (("25/6/23", "6/25/23", "1/2/23"), None),
     ],
 )
@@ -101,3 +109,27 @@ def test_other_texts_are_left_to_other_readers(text: str) -> None:
 def test_days_and_months_of_one_figure() -> None:
     document = read("\n".join(f"[2023/5/{day}, 9:05:00] Name {day}: Words {day}" for day in range(1, 5)))
     assert [block.time.day for block in document.blocks if block.time] == [1, 2, 3, 4]
+
+
+def test_what_an_iphone_writes_itself_is_no_message() -> None:
+    lines = [
+        "[25.05.23, 15:48:10] Boat club: \u200eMessages and calls are end-to-end encrypted.",
+        "[25.05.23, 15:48:11] Orla: Look at this \u200e<attached: 00000002-PHOTO.jpg>",
+        "\u200e[25.05.23, 15:48:12] Orla: \u200eimage omitted",
+        "\u200e[25.05.23, 15:48:13] Tom: \u200e<attached: 00000003-AUDIO.opus>",
+        "[25.05.23, 15:48:14] Tom: We sail on Friday \u200e<This message was edited>",
+        "[25.05.23, 15:48:15] Orla: Good.",
+    ]
+    document = read("\n".join(lines), "WhatsApp Chat - Boat club/_chat.txt")
+    assert said(document) == [("Orla", "Look at this"), ("Tom", "We sail on Friday"), ("Orla", "Good.")]
+    assert (document.title, document.titled) == ("WhatsApp Chat - Boat club", False)
+
+
+def test_what_android_leaves_in_the_place_of_a_file_is_no_message() -> None:
+    lines = [
+        "25/05/23, 3:48 pm - Orla: IMG-20230525-WA0001.jpg (file attached)",
+        "25/05/23, 3:49 pm - Orla: The harbour",
+        "25/05/23, 3:50 pm - Tom: null",
+        "25/05/23, 3:51 pm - Tom: Nice.",
+    ]
+    assert said(read("\n".join(lines))) == [("Orla", "The harbour"), ("Tom", "Nice.")]

@@ -52,7 +52,8 @@ def read_archive(path: str, data: bytes, most_bytes: int) -> Document:
     members = _Members(open_archive(data), most_bytes)
     chats = _Chats()
     for name, text in members.texts():
-        chats.take(name, text)
+        # The archive's name says more than that of an only member.
+        chats.take(f"{PurePosixPath(path).stem}/{name}", text)
     blocks = chats.blocks()
     if not blocks:
         raise ReadError(NO_CHATS)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import PurePosixPath
 
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.readers.assembly import HEAD, assemble, find_suffix
@@ -16,13 +18,17 @@ __all__ = ["PhoneChatReader"]
 
 _SPACE = "[ _\u00a0\u202f\u2009]"
 _DATE = r"(?P<first>\d{1,4})(?P<joint>[./-])(?P<second>\d{1,2})(?P=joint)(?P<third>\d{1,4})"
+# Which half of the day it is stands behind the time, or before it ("下午3:48").
 _CLOCK = (
-    rf"(?P<hour>\d{{1,2}})[:.](?P<minute>\d\d)(?:[:.](?P<seconds>\d\d))?"
+    r"(?P<before>[上下]午|午[前后後]|오[전후])?"
+    rf"{_SPACE}?(?P<hour>\d{{1,2}})[:.](?P<minute>\d\d)(?:[:.](?P<seconds>\d\d))?"
     rf"(?:{_SPACE}?(?P<half>[AaPp])\.?{_SPACE}?[Mm]\.?)?"
 )
+# "klo" and "um" are how Finnish and German phones lead over to the time.
+_LEAD = rf",?{_SPACE}{{1,2}}(?:(?:klo|um|at|às|kl\.?){_SPACE})?"
 _STAMP = re.compile(
-    rf"[\u200e\u200f\u202a-\u202e\ufeff]*(?:\[{_DATE},?{_SPACE}{{1,2}}{_CLOCK}\]{_SPACE}?"
-    rf"|{_DATE.replace('P<', 'P<b_').replace('P=', 'P=b_')},?{_SPACE}{{1,2}}"
+    rf"[\u200e\u200f\u202a-\u202e\ufeff]*(?:\[{_DATE}{_LEAD}{_CLOCK}\]{_SPACE}?"
+    rf"|{_DATE.replace('P<', 'P<b_').replace('P=', 'P=b_')}{_LEAD}"
     rf"{_CLOCK.replace('P<', 'P<b_')}{_SPACE}[-–]{_SPACE})",
     re.ASCII,
 )
@@ -31,10 +37,19 @@ _INVISIBLE = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 # What the app writes where a message's picture or text would stand.
 _STAND_IN = re.compile(
     r"<[^<>\n]{1,40} (?:omitted|weggelassen|omitido|ausgeschlossen)>|(?:image|video|audio|sticker|GIF|document"
-    r"|Contact card) omitted|(?:This message was deleted|You deleted this message|Missed (?:voice|video) call)\.?"
+    r"|Contact card) omitted|<attached: [^<>\n]{1,200}>|[^\n]{1,200} \(file attached\)"
+    r"|(?:This message was deleted|You deleted this message|Missed (?:voice|video) call)\.?"
     r"|null",
     re.IGNORECASE,
 )
+# On an iPhone the app marks what it writes itself by a character without width.
+_BY_APP = "\u200e"
+_TRAILER = re.compile(
+    r"[ \u200e]*<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje\.?"
+    r"|attached: [^<>\n]{1,200})>$"
+)
+_UNNAMED = "_chat"
+_AFTERNOON = frozenset(["下午", "午后", "午後", "오후"])
 _LEAST = 3
 _SUFFIXES = frozenset([".txt", ".text", ".log", ""])
 
@@ -64,7 +79,20 @@ class PhoneChatReader:
             turn = Block(kind=BlockKind.TURN, text="", lines=None, speaker=message.speaker, time=time)
             blocks += spread(turn, keep(message.lines))
         times = [block.time for block in blocks if block.time]
-        return assemble(source, kind=Kind.CHAT, blocks=blocks, happened_at=min(times) if times else None)
+        return assemble(
+            source,
+            kind=Kind.CHAT,
+            title=_find_title(source.path),
+            titled=False,
+            blocks=blocks,
+            happened_at=min(times) if times else None,
+        )
+
+
+def _find_title(path: str) -> str | None:
+    """An iPhone calls every chat the same; the archive that it came in, and so the folder, says whose it is."""
+    pure = PurePosixPath(path)
+    return pure.parent.name if pure.stem == _UNNAMED and pure.parent.name else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +108,7 @@ def _cut_messages(run: Sequence[NumberedLine]) -> Iterator[_Message]:
         stamp = _STAMP.match(line.text)
         if stamp is None:
             if held is not None:
-                held.lines.append(replace_text(line, line.text.rstrip()))
+                held.lines.append(replace_text(line, _TRAILER.sub("", line.text.rstrip())))
             continue
         if held is not None and _says_something(held):
             yield held
@@ -88,7 +116,9 @@ def _cut_messages(run: Sequence[NumberedLine]) -> Iterator[_Message]:
         held = None
         if spoken is not None:
             name = _INVISIBLE.sub("", spoken["name"]).strip()
-            held = _Message(stamp, name, [replace_text(line, line.text[spoken.end() :].strip())])
+            text = line.text[spoken.end() :].strip()
+            by_app = text.startswith(_BY_APP) and "[" in stamp[0]
+            held = None if by_app else _Message(stamp, name, [replace_text(line, _TRAILER.sub("", text))])
     if held is not None and _says_something(held):
         yield held
 
@@ -107,17 +137,31 @@ def _numbers(stamp: re.Match[str]) -> tuple[int, int, int]:
 
 
 def _find_order(stamps: Sequence[re.Match[str]]) -> str:
-    """Which number is the day where the year stands last: "dmy" or "mdy", or "" where the file does not tell."""
-    dates = [_numbers(stamp) for stamp in stamps if len(_field(stamp, "first") or "") < 4]
+    """Which number is the day where the year stands last: "dmy" or "mdy", or "" where the file does not tell.
+
+    A number over twelve tells; else that messages follow one another in time, if they do so in one order only.
+    """
+    written = [stamp for stamp in stamps if len(_field(stamp, "first") or "") < 4]
+    dates = [_numbers(stamp) for stamp in written if _field(stamp, "joint") != "."]
     day_first = any(first > 12 for first, _, _ in dates)
     month_first = any(second > 12 for _, second, _ in dates)
     if day_first != month_first:
         return "dmy" if day_first else "mdy"
-    return ""
+    if day_first:
+        return ""
+    by_day = _is_sorted([(year, month, day) for day, month, year in dates])
+    by_month = _is_sorted([(year, month, day) for month, day, year in dates])
+    return "" if by_day == by_month else "dmy" if by_day else "mdy"
+
+
+def _is_sorted(days: Sequence[tuple[int, int, int]]) -> bool:
+    return all(one <= other for one, other in pairwise(days))
 
 
 def _read_time(stamp: re.Match[str], order: str) -> datetime | None:
     first, second, third = _numbers(stamp)
+    # With dots the day stands first wherever people write so.
+    order = "dmy" if _field(stamp, "joint") == "." else order
     if len(_field(stamp, "first") or "") == 4:
         year, month, day = first, second, third
     elif order or first == second:
@@ -128,6 +172,8 @@ def _read_time(stamp: re.Match[str], order: str) -> datetime | None:
     hour = int(_field(stamp, "hour") or 0)
     if (half := _field(stamp, "half")) is not None:
         hour = hour % 12 + 12 * (half in "Pp")
+    elif (before := _field(stamp, "before")) is not None:
+        hour = hour % 12 + 12 * (before in _AFTERNOON)
     try:
         return datetime(
             year,
