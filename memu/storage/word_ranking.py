@@ -73,7 +73,7 @@ class WordRanking:
         weights = weights or _DEFAULT_WEIGHTS
         first = limit * TRIED_AT_FIRST
         rare, common = _part(words, max(weights.common_from, int(weights.common_share * count)), first)
-        shape, values = _arrange(rare, common, weights, wanted)
+        shape, values = _arrange(rare, common, weights, wanted, across=len(self._scoped.scope_ids) > 1)
         values["finalists"] = first * _FINALISTS
         values["average"] = max(1.0, total / count)
         return self._best(shape, values, wanted, limit)
@@ -185,7 +185,12 @@ def _part(words: Sequence[_Word], common_above: int, wanted: int) -> tuple[list[
 
 
 def _arrange(
-    rare: Sequence[_Word], common: Sequence[_Word], weights: WordWeights, wanted: SearchFilter
+    rare: Sequence[_Word],
+    common: Sequence[_Word],
+    weights: WordWeights,
+    wanted: SearchFilter,
+    *,
+    across: bool,
 ) -> tuple[Shape, dict[str, Any]]:
     """The shape of a ranking's statement and the values of its parameters, but for numbers of the whole scope."""
     simple = [(0, word.spellings[0], word.rarity) for word in rare if len(word.spellings) == 1]
@@ -195,6 +200,7 @@ def _arrange(
         simple=_round_up(len(simple)),
         varied=_round_up(len(varied)),
         common=_round_up(len(others)),
+        across=across,
         k1=weights.k1,
         b=weights.b,
         b_of_kind=tuple(sorted(weights.b_of_kind.items())),

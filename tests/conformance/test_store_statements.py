@@ -18,7 +18,9 @@ from memu.tokens import QueryTerm
 
 pytestmark = pytest.mark.conformance
 
-SHAPE = Shape(simple=4, varied=4, common=2, k1=1.2, b=0.75, b_of_kind=((Kind.CHAT, 0.4),), among=False)
+SHAPE = Shape(
+    simple=4, varied=4, common=2, k1=1.2, b=0.75, b_of_kind=((Kind.CHAT, 0.4),), among=False, across=False
+)
 ALICE, BOB = Scope.of({"user_id": "alice"}), Scope.of({"user_id": "bob"})
 
 
