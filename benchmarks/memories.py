@@ -2,9 +2,9 @@
 
     python benchmarks/memories.py SESSIONS ANSWERS
 
-SESSIONS/USER/*.json are chats, ANSWERS/USER.json says under ``sessions[].expected_memories_after[].fact`` what is to
-be remembered. A fact is found when one entry covers at least half of its content words; an entry is useful when it
-covers half of the words of some fact, or half of its own are in one. Means over the users; no store, no model.
+SESSIONS/USER/*.json are chats; ANSWERS/USER.json says under ``sessions[].expected_memories_after[].fact`` what has
+to be remembered. A fact is found when one entry covers at least half of its content words; an entry is useful when
+it covers half of the words of some fact, or half of its own are in one. Means over the users; no store, no model.
 
 The points: every sentence that a person said; the rules in force; of those the statements with at least so many
 words; and those of a personal sort only.
