@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -565,7 +564,8 @@ class MemoryService:
             match: words; every statement that contains them goes.
             everything: the whole scope, its trees and what it forgot before included.
             undo: the path of a forgotten file that is to be read again by the next sync.
-            dry_run: only say what would go. purge: then rewrite the store's file whole, or vacuum a server's.
+            dry_run: only say what would go. purge: then rewrite the store's file whole, or vacuum a server's; where
+                that cannot be, the receipt says why (``unpurged``), unless nothing else was asked for.
             wait: wait for a sync that runs instead of raising BusyError.
             max_calls, max_cost: as for a sync. What they leave is cut as it was stored; the next sync goes on.
 
@@ -612,8 +612,9 @@ class MemoryService:
     async def _purged(self, receipt: ForgetReceipt, *, purge: bool) -> ForgetReceipt:
         if not purge or receipt.dry_run:
             return receipt
-        rewritten = await self._database.compact()
-        return replace(receipt, purged=rewritten, vacuumed=not rewritten)
+        from memu.memorize.forget.purge import purge_store
+
+        return await purge_store(self._database, receipt)
 
     def _meter(self, max_calls: int | None, max_cost: float | None) -> Meter:
         return Meter(max_calls=max_calls, max_cost=max_cost, at_once=self._settings.concurrency)

@@ -80,7 +80,7 @@ def forget(
 
 def exit_code(receipt: ForgetReceipt) -> int:
     """1 where something is still to be done, by a sync or by hand."""
-    return 1 if receipt.unread or receipt.unpatched or receipt.left else 0
+    return 1 if receipt.unread or receipt.unpatched or receipt.left or receipt.unpurged else 0
 
 
 def describe_receipt(receipt: ForgetReceipt) -> Iterator[Line]:
@@ -111,6 +111,9 @@ def describe_receipt(receipt: ForgetReceipt) -> Iterator[Line]:
 
 
 def _describe_purge(receipt: ForgetReceipt) -> Iterator[Line]:
+    if receipt.unpurged:
+        yield "forgotten, but its old bytes are not purged yet", "red"
+        yield f"  {receipt.unpurged}", "yellow"
     if receipt.purged:
         yield "the store was rewritten; nothing deleted is left in its bytes", ""
     if receipt.vacuumed:

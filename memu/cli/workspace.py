@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from memu.cli.forget import describe_receipt
+from memu.cli.forget import describe_receipt, exit_code
 from memu.cli.options import Common, cap_options, common_options
 from memu.cli.output import print_lines, write_json
 from memu.errors import NotFound
@@ -73,7 +73,7 @@ def remove_workspace(reference: str, dry_run: bool, yes: bool, common: Common, *
         write_json(receipt.to_dict())
     else:
         print_lines(describe_receipt(receipt))
-    return 1 if receipt.unpatched else 0
+    return exit_code(receipt)
 
 
 async def _require(reference: str, common: Common) -> None:

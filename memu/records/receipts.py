@@ -22,7 +22,7 @@ class ForgetReceipt:
     trees: the exported trees brought up to date. kept_files: files there that the user wrote or edited: memu
         leaves them, whatever they say.
     purged: the store's file was rewritten, no byte is left in it. vacuumed: a server's tables were; their files
-        may hold old bytes until these are written over.
+        may hold old bytes until these are written over. unpurged: why neither could be, and what to do.
     unpatched: pages that a model was to word anew and did not, with the reason; the next sync asks again.
     left: where it is still said, though it was to go, as ``PATH#L10`` or ``memory/NAME``; names do not count.
     usage: what models and the encoder were asked for.
@@ -41,6 +41,7 @@ class ForgetReceipt:
     kept_files: tuple[str, ...] = ()
     purged: bool = False
     vacuumed: bool = False
+    unpurged: str = ""
     unpatched: tuple[FileProblem, ...] = ()
     left: tuple[str, ...] = ()
     usage: Usage = Usage()

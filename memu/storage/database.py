@@ -161,15 +161,17 @@ class Database:
         """What holders left behind that were killed."""
         return await asyncio.to_thread(self._locks.abandoned)
 
-    async def compact(self) -> bool:
+    async def compact(self, *, wait_seconds: float = 30.0) -> bool:
         """Rewrite a SQLite store, so that nothing deleted is left in its bytes, nor in its log; vacuum a server's.
 
-        Returns whether it was rewritten.
+        Returns whether it was rewritten. ``wait_seconds``: for those who read a file.
 
         Raises:
             ConfigurationError: the role does not own the server's tables. BusyError: readers kept the log in use.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._writers, self._compact)
+        return await asyncio.get_running_loop().run_in_executor(
+            self._writers, partial(self._compact, wait_seconds)
+        )
 
     async def maintain(self) -> Maintenance:
         """Build the vector indexes that large scopes are worth, and drop broken ones; others go on meanwhile.
@@ -188,9 +190,9 @@ class Database:
         with translated(self.url):
             return maintain(self._engine)
 
-    def _compact(self) -> bool:
+    def _compact(self, wait_seconds: float) -> bool:
         with self._transactions.pause(), translated(self.url):
-            return compact(self._engine)
+            return compact(self._engine, wait_seconds=wait_seconds)
 
     def close(self) -> None:
         """Wait for work under way, then close every connection."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 
 from memu.errors import ExtraMissing
@@ -12,7 +14,7 @@ from memu.errors import ExtraMissing
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["CONNECTIONS", "make_postgres"]
+__all__ = ["CONNECTIONS", "make_postgres", "unhurried"]
 
 # Of one process: several jobs have to fit under a server's 100. The rest is for locks and their renewal.
 CONNECTIONS = 8
@@ -76,3 +78,22 @@ def _prepare(connection: psycopg.Connection, _record: object) -> None:
     except BaseException:
         connection.close()
         raise
+
+
+@contextmanager
+def unhurried(connection: Connection) -> Iterator[None]:
+    """Let what takes as long as the tables are large come to its end, whatever timeouts are set for statements.
+
+    Inside a transaction it holds until that ends.
+    """
+    names = ["statement_timeout"]
+    if (connection.dialect.server_version_info or ()) >= (17,):
+        names.append("transaction_timeout")
+    each_alone = connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
+    for name in names:
+        connection.exec_driver_sql(f"SET {'' if each_alone else 'LOCAL '}{name} = 0")
+    try:
+        yield
+    finally:
+        for name in names if each_alone else ():
+            connection.exec_driver_sql(f"RESET {name}")

@@ -138,12 +138,11 @@ class Importer:
             categories = await asyncio.to_thread(legacy.categories, fields, ids.ids, vectors=vectors)
             pages = name_pages(categories, problems, standing.is_sayable)
             named = [one for one in categories if one.id in pages]
-            texts = {one.id: tuple(tell_category(one, pages[one.id], problems)) for one in named}
-            told = [each for some in texts.values() for each in some]
+            told = [each for one in named for each in tell_category(one, pages[one.id], problems)]
             await self._store(scope, standing, told, tally, vectors=vectors)
             taken = {each.id for each in told}
             used = await self._import_items(legacy, fields, scope, standing, pages, taken, tally, vectors=vectors)
-            problems += find_empty(named, {each for each in texts if texts[each]}, used)
+            problems += find_empty(categories, used)
             tally.sort_out(problems)
             # No model is asked about what people brought along; where one has to be, the next sync does it.
             await FoldPages(self.database, self.carry, self.concurrency).fold(scope, Meter(max_calls=0))

@@ -109,11 +109,10 @@ def find_doubtful(kind: str, ids: LegacyIds) -> list[FileProblem]:
     return found
 
 
-def find_empty(
-    categories: Sequence[LegacyCategory], written: Collection[str], used: Collection[str]
-) -> list[FileProblem]:
-    """The categories that no page can be made of: a page rests on what its sources say."""
-    empty = (each for each in categories if each.id not in written and each.id not in used)
+def find_empty(categories: Sequence[LegacyCategory], used: Collection[str]) -> list[FileProblem]:
+    """The categories that no page can be made of: a page rests on what its sources say. ``used``: by items."""
+    wordless = (each for each in categories if not (each.description.strip() or each.content.strip()))
+    empty = (each for each in wordless if each.id not in used)
     return [note(f"category {each.id}", f"{each.name!r} has neither text nor items") for each in empty]
 
 
