@@ -55,6 +55,7 @@ class SearchPassages:
             candidates=candidates,
             found=found,
             cards=find_cards(repository, found.values()),
+            earlier=frozenset(),
             degraded=(*state.degraded, reason) if reason else state.degraded,
         )
 

@@ -62,7 +62,7 @@ def retrieve_workflow(
                 "search",
                 SearchPassages(database, encoder, policy),
                 reads=("scopes", "text", "language", "vector", "layers", "tracks", "within", "degraded"),
-                writes=("names_only", "most_words", "candidates", "found", "cards", "degraded"),
+                writes=("names_only", "most_words", "candidates", "found", "cards", "earlier", "degraded"),
             ),
             Step("fuse", FuseCandidates(encoder, policy), reads=("candidates", "names_only"), writes=("scores",)),
             Step(
