@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Table, collate, create_engine, event
+from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool, StaticPool
@@ -19,7 +19,6 @@ from memu.storage.side_files import connect_alone, connect_to_read, has_no_room,
 
 __all__ = [
     "COUNTS",
-    "by_code_point",
     "hold_table",
     "insert_function",
     "is_memory",
@@ -243,8 +242,3 @@ def hold_table(connection: Connection, table: Table) -> None:
     """Let nobody else write to a table until the transaction ends; on SQLite nobody can."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f'LOCK TABLE "{table.name}" IN SHARE ROW EXCLUSIVE MODE')
-
-
-def by_code_point(connection: Connection, column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """A text column to be sorted by code point, as Python sorts, whatever collation the database has."""
-    return collate(column, "C") if connection.dialect.name == "postgresql" else column

@@ -12,6 +12,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.drafts import apply
 
 from memu.errors import ProviderError, ReplyError
 from memu.memorize.fold.blocks import parse_blocks
@@ -19,7 +20,6 @@ from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.mend import mend
 from memu.memorize.fold.operations import Operation
 from memu.memorize.fold.patch import PageDraft, Patched
-from memu.memorize.fold.patch_trial import apply
 from memu.memorize.fold.patching import patch_page
 from memu.memorize.fold.render import render_page
 from memu.providers.protocols import ChatMessage

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from support.drafts import apply
 
 from memu.errors import CapReached, ProviderError, ReplyError
 from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.operations import SCHEMA, Operation, parse_operations
 from memu.memorize.fold.patch import PageDraft, Patched
-from memu.memorize.fold.patch_trial import apply
 from memu.memorize.fold.patching import patch_page
 from memu.memorize.fold.render import render_page
 from memu.providers.protocols import ChatMessage

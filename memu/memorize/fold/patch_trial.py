@@ -10,7 +10,7 @@ from memu.memorize.fold.entries import PageEntry
 from memu.memorize.fold.mend import close_page
 from memu.memorize.fold.operations import Operation
 from memu.memorize.fold.outline import NodeKind
-from memu.memorize.fold.patch import PageDraft, Patched
+from memu.memorize.fold.patch import Patched
 from memu.memorize.fold.patch_claims import (
     Refused,
     check_words,
@@ -21,13 +21,13 @@ from memu.memorize.fold.patch_claims import (
     shape_like,
 )
 from memu.memorize.fold.patch_earlier import is_superseded
-from memu.memorize.fold.patch_numbers import Numbers, number_page
+from memu.memorize.fold.patch_numbers import Numbers
 from memu.memorize.fold.patch_places import Places
-from memu.memorize.fold.patch_reading import Reading, read_draft
+from memu.memorize.fold.patch_reading import Reading
 from memu.memorize.fold.patch_sheet import Block
 from memu.memorize.fold.patch_words import evidence_of, find_strange_words, plain_text, terms_of
 
-__all__ = ["PROMPT_TOKENS", "Verdict", "apply", "try_operations"]
+__all__ = ["PROMPT_TOKENS", "Verdict", "try_operations"]
 
 PROMPT_TOKENS = 6000
 """About how many tokens of a page and of what is new are shown to a model at once."""
@@ -42,15 +42,6 @@ class Verdict:
     patched: Patched
     accepted: tuple[Operation, ...] = ()
     refused: tuple[tuple[Operation, str], ...] = ()
-
-
-def apply(draft: PageDraft, operations: Sequence[Operation]) -> Patched:
-    """The draft with these operations, each checked by itself; what no accepted one says is added as it stands.
-
-    Names (b1, e1) are those of ``number_page`` with ``PROMPT_TOKENS``.
-    """
-    reading = read_draft(draft)
-    return try_operations(reading, number_page(reading, PROMPT_TOKENS), operations).patched
 
 
 def try_operations(reading: Reading, numbers: Numbers, operations: Iterable[Operation]) -> Verdict:
