@@ -11,11 +11,29 @@ from pydantic import BaseModel
 
 from memu.providers.endpoint import require_local
 from memu.records import Scope
-from memu.settings import Settings, conditions_of, fit, scope_of
+from memu.settings import Settings, check_standing_scopes, conditions_of, fit, scope_of
 from memu.storage.database import Database
 from memu.storage.session import Session
 
-__all__ = ["Scoping"]
+__all__ = ["Scoping", "open_scoped"]
+
+# So many are looked at when a store is opened: all of most stores, and a sample of a large one's.
+_SAMPLE = 1000
+
+
+def open_scoped(url: str, model: type[BaseModel]) -> Database:
+    """A store whose scopes ``model`` can name.
+
+    Raises:
+        ConfigurationError: another scope model wrote it. StoreError: it cannot be opened.
+    """
+    database = Database.open(url)
+    try:
+        check_standing_scopes(model, database.read_now(lambda session: session.some_scopes(_SAMPLE)))
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ from memu.records import (
     Workspace,
     WorkspaceStatus,
 )
-from memu.scoping import Scoping
+from memu.scoping import Scoping, open_scoped
 from memu.settings import Settings, WorkspaceScope, check_scope_model
 from memu.storage.database import Database
 from memu.trees import Trees
@@ -139,7 +139,7 @@ class MemoryService:
             settings: settings already loaded; by default read from the environment and the user's config file.
 
         Raises:
-            ConfigurationError: a setting, a workflow change or the scope model does not fit.
+            ConfigurationError: a setting, a workflow change or the scope model does not fit, the store's included.
             StoreError: the store cannot be opened.
         """
         scope = check_scope_model(scope_model or WorkspaceScope)
@@ -149,7 +149,7 @@ class MemoryService:
         place = out if out is not None else settings.out
         if settings.local_only:
             require_local(settings.endpoints())
-        database = Database.open(url)
+        database = open_scoped(url, scope)
         asked = choose_chat_models(models, settings, database)
         return cls(
             database=database,
@@ -564,8 +564,7 @@ class MemoryService:
             match: words; every statement that contains them goes.
             everything: the whole scope, its trees and what it forgot before included.
             undo: the path of a forgotten file that is to be read again by the next sync.
-            dry_run: only say what would go. purge: then rewrite the store's file whole, or vacuum a server's; where
-                that cannot be, the receipt says why (``unpurged``), unless nothing else was asked for.
+            dry_run: only say what would go. purge: then rewrite a store's file, vacuum a server's, or say why not.
             wait: wait for a sync that runs instead of raising BusyError.
             max_calls, max_cost: as for a sync. What they leave is cut as it was stored; the next sync goes on.
 

@@ -11,6 +11,7 @@ from memu.providers.endpoint import Endpoint
 from memu.settings.places import STORE_FOLDER, locate_store, store_path
 from memu.settings.scope_models import check_scope_model
 from memu.settings.scopes import WorkspaceScope, conditions_of, fit, scope_of
+from memu.settings.standing_scopes import check_standing_scopes
 from memu.settings.values import Settings, config_file
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Settings",
     "WorkspaceScope",
     "check_scope_model",
+    "check_standing_scopes",
     "conditions_of",
     "config_file",
     "fit",

@@ -56,6 +56,11 @@ class Session:
         """Every scope that the store knows, by key."""
         return tuple(sorted(map(Scope, self._keys()), key=lambda each: each.key))
 
+    def some_scopes(self, limit: int) -> tuple[Scope, ...]:
+        """At most so many of them, always the same as long as no scope is made or removed."""
+        statement = select(scope_table.c.key).order_by(scope_table.c.id).limit(limit)
+        return tuple(map(Scope, self._connection.execute(statement).scalars()))
+
     def matching(self, conditions: Mapping[str, Collection[str | int | bool]]) -> tuple[Scope, ...]:
         """The scopes whose every field named holds one of the values given for it. No condition matches all."""
         wanted = {name: {_typed(value) for value in values} for name, values in conditions.items()}
