@@ -19,7 +19,18 @@ from typing import NamedTuple
 from memu.languages import detect_language, stem, stop_words
 from memu.records import Kind
 
-__all__ = ["TOLD", "Replaced", "Statement", "find_replaced", "is_later", "list_names", "supersedes"]
+__all__ = [
+    "TOLD",
+    "Replaced",
+    "Statement",
+    "find_replaced",
+    "find_superseded",
+    "holds_name",
+    "is_later",
+    "list_names",
+    "split_told",
+    "supersedes",
+]
 
 TOLD = frozenset({Kind.CHAT, Kind.SESSION, Kind.MEETING})
 """The sorts of source in which people tell what is so: a document's "instead of" is advice."""
@@ -70,11 +81,18 @@ class _Cues(NamedTuple):
 
 def supersedes(newer: Statement, older: Statement) -> bool:
     """Whether ``newer`` is of a later time, and names as no more what ``older`` names as being so."""
+    return bool(find_superseded(newer, older))
+
+
+def find_superseded(newer: Statement, older: Statement) -> frozenset[str]:
+    """The names, in lower case, of what ``older`` names as being so and ``newer``, of a later time, as no more."""
     if newer.speaker != older.speaker or not is_later(newer, older):
-        return False
-    return any(
-        _holds(older.text, each.name) and (not each.doubtful or _share_word(newer.text, older.text, each.name))
+        return frozenset()
+    return frozenset(
+        each.name
         for each in find_replaced(newer.text) - find_replaced(older.text)
+        if holds_name(older.text, each.name)
+        and (not each.doubtful or _share_word(newer.text, older.text, each.name))
     )
 
 
@@ -141,7 +159,13 @@ def _is_name(word: str) -> bool:
     return any(map(str.isupper, word)) or (any(map(str.isdigit, word)) and any(map(str.isalpha, word)))
 
 
-def _holds(text: str, value: str) -> bool:
+def split_told(text: str) -> tuple[str, ...]:
+    """The sentences of a text, roughly: an abbreviation ends one too."""
+    return tuple(each for each in _SENTENCES.split(text) if each.strip())
+
+
+def holds_name(text: str, value: str) -> bool:
+    """Whether a text has a name, given in lower case, as whole words."""
     if _CJK.search(value):
         return value in text.lower()
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None

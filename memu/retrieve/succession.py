@@ -18,8 +18,17 @@ from memu.storage.database import Database
 from memu.storage.owners import FoundPassage
 from memu.storage.repository import Repository
 from memu.storage.session import Session
-from memu.supersession import TOLD, Statement, is_later, list_names, supersedes
-from memu.tokens import query_terms
+from memu.supersession import (
+    TOLD,
+    Statement,
+    find_superseded,
+    holds_name,
+    is_later,
+    list_names,
+    split_told,
+    supersedes,
+)
+from memu.tokens import QueryTerm, index_terms, query_terms
 
 __all__ = ["FollowChanges", "put_newer_first"]
 
@@ -46,7 +55,8 @@ class FollowChanges:
     ) -> RetrieveState:
         repository = session.within(state.scopes[0]) if len(state.scopes) == 1 else session.across(state.scopes)
         found = {**_find_named(repository, state, names), **state.found}
-        ratings, earlier = put_newer_first(best, found, state.ratings)
+        terms = query_terms(state.text, languages_of(state, repository))
+        ratings, earlier = put_newer_first(best, found, state.ratings, terms)
         if not earlier:
             return state
         kept = {each: found[each] for each in found if each in state.found or each in ratings}
@@ -55,13 +65,18 @@ class FollowChanges:
 
 
 def put_newer_first(
-    best: Sequence[str], found: Mapping[str, FoundPassage], ratings: Mapping[str, float]
+    best: Sequence[str],
+    found: Mapping[str, FoundPassage],
+    ratings: Mapping[str, float],
+    asked: Sequence[QueryTerm] = (),
 ) -> tuple[dict[str, float], frozenset[str]]:
     """The ratings with what was said later just above what it takes the place of, and the ids of the latter.
 
     Args:
         best: the passages that are looked at, best first; none of them loses more than the least difference.
         found: those and whatever else may take their place, by id.
+        asked: the words of the question. Where they stand in other sentences than what was replaced, it asks for
+            something else, and nothing goes up.
     """
     changed = dict(ratings)
     earlier: set[str] = set()
@@ -70,7 +85,7 @@ def put_newer_first(
         if newer is None:
             continue
         earlier.add(each)
-        if changed.get(newer, -1.0) <= changed[each]:
+        if changed.get(newer, -1.0) <= changed[each] and _is_asked(found[each], found[newer], asked):
             changed[newer] = changed[each]
             changed[each] = math.nextafter(changed[each], 0.0)
     return changed, frozenset(earlier)
@@ -87,6 +102,21 @@ def _find_newest(older: FoundPassage, found: Mapping[str, FoundPassage]) -> str 
         if last is None or is_later(_state(found[each]), _state(found[last])):
             last = each
     return last
+
+
+def _is_asked(older: FoundPassage, newer: FoundPassage, asked: Sequence[QueryTerm]) -> bool:
+    """Whether the question speaks of what was replaced no less than of what else the older one tells."""
+    before = _state(older)
+    names = find_superseded(_state(newer), before)
+    own, other = 0, 0
+    for sentence in split_told(before.text):
+        terms = index_terms(sentence, older.passage.language)
+        count = sum(not terms.keys().isdisjoint(each.variants) for each in asked)
+        if any(holds_name(sentence, name) for name in names):
+            own = max(own, count)
+        else:
+            other = max(other, count)
+    return own >= other
 
 
 def _may_follow(older: FoundPassage, other: FoundPassage) -> bool:

@@ -74,7 +74,7 @@ def retrieve_workflow(
             Step(
                 "follow",
                 FollowChanges(database),
-                reads=("scopes", "language", "layers", "tracks", "within", "found", "ratings", "cards"),
+                reads=("scopes", "text", "language", "layers", "tracks", "within", "found", "ratings", "cards"),
                 writes=("found", "ratings", "earlier", "cards"),
             ),
             Step(
