@@ -37,11 +37,12 @@ _NO_LIMIT = 1 << 62
 class IdleMark:
     """What a whole sync left.
 
-    seal: digest of all that it looked at. tree: the exported tree.
+    user: the fields of its scope. seal: digest of all that it looked at. tree: the exported tree.
     watched: files whose sizes and times are in the seal, beside those of the folder and the tree.
     looked_ns: when that sync began.
     """
 
+    user: Mapping[str, str]
     seal: str
     tree: str
     watched: tuple[str, ...]
@@ -51,9 +52,10 @@ class IdleMark:
 class IdleWatch:
     """One look at a folder, taken before a sync of it: what changes later is seen by the next look."""
 
-    def __init__(self, folder: Path, asked: Mapping[str, object]) -> None:
-        """``asked``: the sync's options, each of which may lead to something else to do."""
+    def __init__(self, folder: Path, user: Mapping[str, str], asked: Mapping[str, object]) -> None:
+        """``user``: the scope's fields. ``asked``: the other options, each of which may give a sync work."""
         self._began_ns = time.time_ns()
+        self._user = dict(user)
         self._asked = json.dumps({name: str(value) for name, value in sorted(asked.items())})
         self._root = Path(os.path.realpath(folder.expanduser()))
         self._scan = _look(self._root)
@@ -64,7 +66,7 @@ class IdleWatch:
         if mark is None or not 0 <= self._began_ns - mark.looked_ns < _TRUSTED_FOR_NS:
             # Once a day a whole sync looks at everything, whatever a clock, a file system or this module missed.
             return False
-        if self._seal(mark.tree, mark.watched) != mark.seal:
+        if mark.user != self._user or self._seal(mark.tree, mark.watched) != mark.seal:
             return False
         os.utime(_place(self._root))
         return True
@@ -83,9 +85,9 @@ class IdleWatch:
         if settings_file is not None:
             watched.append(str(settings_file.absolute()))
         seal = self._seal(report.export.tree, watched)
-        mark = {"seal": seal, "tree": report.export.tree, "watched": watched, "looked_ns": self._began_ns}
+        mark = {"user": self._user, "seal": seal, "tree": report.export.tree, "watched": watched}
         # A torn mark is none, so it needs no second name.
-        place.write_text(json.dumps(mark), encoding="utf-8")
+        place.write_text(json.dumps({**mark, "looked_ns": self._began_ns}), encoding="utf-8")
 
     def _is_racy(self, seen: Scan) -> bool:
         """Whether a file may have changed since the look with its size and time the same: git's rule."""
@@ -106,18 +108,23 @@ def read_mark(root: Path) -> IdleMark | None:
     try:
         told = json.loads(_place(root).read_text(encoding="utf-8"))
         return IdleMark(
+            user={str(name): str(value) for name, value in told["user"].items()},
             seal=str(told["seal"]),
             tree=str(told["tree"]),
             watched=tuple(map(str, told["watched"])),
             looked_ns=int(told["looked_ns"]),
         )
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
 
-def confirmed_at(root: Path, store: Path | None) -> datetime | None:
-    """When a quiet sync last saw that nothing had moved; None where ``store`` is not the folder's own."""
-    if store is None or store != root / _STORE_FOLDER / _STORE:
+def confirmed_at(root: Path, store: Path | None, user: Mapping[str, object]) -> datetime | None:
+    """When a quiet sync of this scope last saw that nothing had moved.
+
+    None where ``store`` is not the folder's own, or the last quiet sync was of another scope.
+    """
+    mark = read_mark(root) if store == root / _STORE_FOLDER / _STORE else None
+    if mark is None or mark.user != {name: str(value) for name, value in user.items()}:
         return None
     try:
         return datetime.fromtimestamp(_place(root).stat().st_mtime, UTC)

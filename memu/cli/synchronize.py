@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,8 @@ def memorize_workspace(folder: Path, dry_run: bool, common: Common, **how: Any) 
         import asyncio
 
         return _show_plan(asyncio.run(_plan(folder, common, how)), common)
-    watch = IdleWatch(folder, {**dataclasses.asdict(common), **how}) if _is_scheduled(common, how) else None
+    asked = {"out": common.out, "local_only": common.local_only, **how}
+    watch = IdleWatch(folder, common.user, asked) if _is_scheduled(common, how) else None
     if watch and watch.stands():
         return 0
     import asyncio

@@ -75,7 +75,9 @@ class Doctor:
                     syncing=each.workspace.id in syncing,
                     usage=_usage(each),
                     blocked=find_hindrance(self.database.url),
-                    confirmed_at=confirmed_at(Path(each.workspace.root), store_path(self.database.url)),
+                    confirmed_at=confirmed_at(
+                        Path(each.workspace.root), store_path(self.database.url), scope.fields
+                    ),
                     trees=await self._describe_trees(scope, [each.workspace], all_workspaces, known),
                 )
                 for each in found

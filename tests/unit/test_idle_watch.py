@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memu.idle import IdleWatch, read_mark
+from memu.idle import IdleWatch, confirmed_at, read_mark
 from memu.records import ExportReport, FileProblem, PageChanges, SyncReport, Usage
 
 pytestmark = pytest.mark.unit
@@ -51,15 +51,24 @@ def test_every_field_of_a_report_is_known() -> None:
 
 
 def test_p7_a_sync_with_nothing_to_do_leaves_a_mark(folder: Path) -> None:
-    IdleWatch(folder, {}).keep(_report(folder), None)
-    assert IdleWatch(folder, {}).stands()
-    assert not IdleWatch(folder, {"wait": True}).stands()
+    IdleWatch(folder, {}, {}).keep(_report(folder), None)
+    assert IdleWatch(folder, {}, {}).stands()
+    assert not IdleWatch(folder, {}, {"wait": True}).stands()
+
+
+def test_p6_the_mark_of_one_scope_says_nothing_of_another(folder: Path) -> None:
+    store = folder / ".memu" / "memu.sqlite3"
+    IdleWatch(folder, {"user_id": "ann"}, {}).keep(_report(folder), None)
+    assert not IdleWatch(folder, {"user_id": "bob"}, {}).stands()
+    assert confirmed_at(folder, store, {"user_id": "ann"}) is not None
+    assert confirmed_at(folder, store, {"user_id": "bob"}) is None
+    assert confirmed_at(folder, folder / "elsewhere.sqlite3", {"user_id": "ann"}) is None
 
 
 @pytest.mark.parametrize("field", LEFT)
 def test_p2_anything_done_or_left_takes_the_mark_away(folder: Path, field: str) -> None:
-    IdleWatch(folder, {}).keep(_report(folder), None)
-    IdleWatch(folder, {}).keep(replace(_report(folder), **{field: LEFT[field]}), None)
+    IdleWatch(folder, {}, {}).keep(_report(folder), None)
+    IdleWatch(folder, {}, {}).keep(replace(_report(folder), **{field: LEFT[field]}), None)
     assert read_mark(folder) is None
 
 
@@ -67,12 +76,12 @@ def test_p2_anything_done_or_left_takes_the_mark_away(folder: Path, field: str) 
     "export", [None, ExportReport(tree="x", written=("A.md",)), ExportReport(tree="x", removed=("A.md",))]
 )
 def test_p10_a_sync_that_published_leaves_none(folder: Path, export: ExportReport | None) -> None:
-    IdleWatch(folder, {}).keep(replace(_report(folder), export=export), None)
+    IdleWatch(folder, {}, {}).keep(replace(_report(folder), export=export), None)
     assert read_mark(folder) is None
 
 
 def test_p7_a_write_during_the_sync_is_seen_by_the_next_look(folder: Path) -> None:
-    watch = IdleWatch(folder, {})
+    watch = IdleWatch(folder, {}, {})
     (folder / "b.md").write_text("# B\n")
     watch.keep(_report(folder), None)
-    assert not IdleWatch(folder, {}).stands()
+    assert not IdleWatch(folder, {}, {}).stands()
