@@ -17,6 +17,7 @@ PATHS = {
     "notebook": "n.ipynb",
     "session": "s.jsonl",
     "chat": "c.json",
+    "chat_export": "conversations.json",
     "captions": "m.vtt",
     "mail": "m.eml",
     "html": "p.html",
@@ -148,7 +149,7 @@ def test_any_text_is_read_within_bounds(reader: Reader, lines: list[str]) -> Non
 
 @pytest.mark.parametrize(
     "reader",
-    [reader for reader in READERS if reader.name not in ("mail", "chat", "session", "notebook")],
+    [reader for reader in READERS if reader.name not in ("mail", "chat", "chat_export", "session", "notebook")],
     ids=lambda reader: reader.name,
 )
 @settings(max_examples=30, deadline=None)
