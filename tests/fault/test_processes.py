@@ -6,8 +6,6 @@ import asyncio
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 from support.citations import check_tree
 from support.postgres import Server
 from support.stores import Bench
+from support.warm_start import Started, start_memu
 
 pytestmark = pytest.mark.fault
 
@@ -24,24 +23,19 @@ FOLDERS = [1, 4, 8] if KILLS > 20 else [1, 8]
 BUSY = 3
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "memu", *arguments],
-        env={**os.environ, "MEMU_ENCODER": "none", "MEMU_CONFIG": ""},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def start(*arguments: str, cwd: Path) -> Started:
+    environment = {**os.environ, "MEMU_ENCODER": "none", "MEMU_CONFIG": ""}
+    return start_memu(*arguments, cwd=cwd, environment=environment)
 
 
-def sync(folder: Path, bench: Bench, *more: str) -> subprocess.Popen[str]:
-    return start("sync", str(folder), "--quiet", "--db", bench.url, "--out", str(bench.out), *more)
+def sync(folder: Path, bench: Bench, *more: str) -> Started:
+    places = ("--db", bench.url, "--out", str(bench.out))
+    return start("sync", str(folder), "--quiet", *places, *more, cwd=folder)
 
 
-def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
-    _, errors = process.communicate(timeout=240)
-    return process.returncode, errors
+def finish(process: Started) -> tuple[int, str]:
+    ended = process.finish()
+    return ended.returncode, ended.stderr
 
 
 def lay(folder: Path, count: int, edition: int = 0) -> None:
@@ -77,8 +71,8 @@ def test_p2_killed_by_the_system_at_random_moments(
         if number % 5 == 4:
             lay(folder, 30, edition=number)
         process = sync(folder, bench)
-        time.sleep(chance.uniform(0.2, 2.0))
-        process.send_signal(signal.SIGKILL)
+        time.sleep(chance.uniform(0.0, 1.2))
+        process.kill()
         code, errors = finish(process)
         interrupted += code == -signal.SIGKILL
         assert code in (0, -signal.SIGKILL), errors
@@ -106,7 +100,10 @@ async def test_p8_eight_processes_on_one_store_end_as_one_after_another(
     places = ("--db", bench.url, "--out", str(bench.out))
     running = [sync(folder, bench, "--workspace", folder.name) for folder in folders * (8 // count)]
     ended = [await asyncio.to_thread(finish, running[0])]
-    between = [start("search", "gauge of line 7", "--json", *places[:2]), start("export", "--quiet", *places)]
+    between = [
+        start("search", "gauge of line 7", "--json", *places[:2], cwd=tmp_path),
+        start("export", "--quiet", *places, cwd=tmp_path),
+    ]
     ended += [await asyncio.to_thread(finish, process) for process in running[1:]]
     assert [finish(process)[0] for process in between] == [0, 0]
     assert {code for code, _ in ended} <= {0, BUSY}, ended

@@ -16,12 +16,16 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from threading import Lock
+from typing import NoReturn
 
-__all__ = ["run_memu", "run_python"]
+__all__ = ["Started", "run_memu", "run_python", "start_memu"]
 
-_SECONDS = 120
+_SECONDS = 240
+_ONE_AT_A_TIME = Lock()
 _MESSAGE = 1 << 20
 _MEMU = "from memu.cli import main\nmain()"
 _PRELOADED = (
@@ -52,7 +56,7 @@ def run_memu(
     """``memu`` with these arguments, as ``subprocess.run`` would run it. ``user``: who runs it, if not we.
 
     Raises:
-        subprocess.TimeoutExpired: it ran for two minutes.
+        subprocess.TimeoutExpired: it ran for four minutes.
     """
     return run_python(_MEMU, *arguments, cwd=cwd, environment=environment, user=user)
 
@@ -62,13 +66,64 @@ def run_python(
 ) -> subprocess.CompletedProcess[str]:
     """Python code with these arguments, where memu is imported already; else as ``run_memu``."""
     command = ["memu" if code == _MEMU else "-c", *map(str, arguments)]
+    return _start_process(code, command, cwd, environment, user).finish()
+
+
+def start_memu(*arguments: str | Path, cwd: Path, environment: Mapping[str, str]) -> Started:
+    """``memu`` with these arguments, which goes on beside us."""
+    return _start_process(_MEMU, ["memu", *map(str, arguments)], cwd, environment, None)
+
+
+class Started:
+    """A process under way. It has to be finished, killed or not."""
+
+    def __init__(self, command: list[str], report: socket.socket, streams: Sequence[int]) -> None:
+        self._command, self._report = command, report
+        # Read while it runs, or it would wait for room to write. Pipes and no files: it may be forbidden any.
+        self._readers = ThreadPoolExecutor(len(streams))
+        self._told = [self._readers.submit(_read, end) for end in streams]
+        self.pid = int.from_bytes(_receive(report, 8), "big")
+
+    def kill(self) -> None:
+        """End it at once, as a system without memory would. One that ended already is left alone."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def finish(self) -> subprocess.CompletedProcess[str]:
+        """Wait until it ends.
+
+        Raises:
+            subprocess.TimeoutExpired: it ran for too long, and was killed.
+        """
+        try:
+            code = int.from_bytes(_receive(self._report, 8), "big", signed=True)
+        except TimeoutError:
+            self.kill()
+            _receive(self._report, 8)
+            raise subprocess.TimeoutExpired(self._command, _SECONDS) from None
+        finally:
+            self._report.close()
+            self._readers.shutdown()
+        return subprocess.CompletedProcess(self._command, code, *(each.result() for each in self._told))
+
+
+def _start_process(
+    code: str, command: list[str], cwd: Path, environment: Mapping[str, str], user: int | None
+) -> Started:
     wanted = json.dumps([code, command, str(cwd), dict(environment), user]).encode("ascii")
-    # Pipes and no files: a process may be forbidden to write any.
-    with ThreadPoolExecutor(2) as readers:
-        ends = [os.pipe() for _ in range(2)]
-        told = [readers.submit(_read, end) for end, _ in ends]
-        ended = _ask(wanted, [end for _, end in ends], command)
-    return subprocess.CompletedProcess(command, ended, *(each.result() for each in told))
+    ends = [os.pipe() for _ in range(2)]
+    ours, theirs = socket.socketpair()
+    ours.settimeout(_SECONDS)
+    handed = [*(writing for _, writing in ends), theirs.fileno()]
+    warm = _start()
+    with _ONE_AT_A_TIME:
+        socket.send_fds(warm, [len(wanted).to_bytes(8, "big")], handed)
+        warm.sendall(wanted)
+    # What we still hold would keep the readers waiting.
+    theirs.close()
+    for _, writing in ends:
+        os.close(writing)
+    return Started(command, ours, [reading for reading, _ in ends])
 
 
 def _read(end: int) -> str:
@@ -76,26 +131,9 @@ def _read(end: int) -> str:
         return stream.read().decode("utf-8")
 
 
-def _ask(wanted: bytes, streams: list[int], command: list[str]) -> int:
-    ours = _start()
-    socket.send_fds(ours, [len(wanted).to_bytes(8, "big")], streams)
-    # What we still hold would keep the readers waiting.
-    for stream in streams:
-        os.close(stream)
-    ours.sendall(wanted)
-    pid = int.from_bytes(_receive(ours, 8), "big")
-    try:
-        return int.from_bytes(_receive(ours, 8), "big", signed=True)
-    except TimeoutError:
-        os.kill(pid, signal.SIGKILL)
-        _receive(ours, 8)
-        raise subprocess.TimeoutExpired(command, _SECONDS) from None
-
-
 @cache
 def _start() -> socket.socket:
     ours, theirs = socket.socketpair()
-    ours.settimeout(_SECONDS)
     warm = subprocess.Popen(
         [sys.executable, __file__, str(theirs.fileno())], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL
     )
@@ -122,21 +160,35 @@ def _receive(connection: socket.socket, size: int) -> bytes:
 
 def _serve(connection: socket.socket) -> str:
     """Fork for each request. Returns in a child, with the code that it is to run, and in no other process."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
-        size, streams, _, _ = socket.recv_fds(connection, 8, 2)
+        size, handed, _, _ = socket.recv_fds(connection, 8, 3)
         if not size:
             raise SystemExit(0)
         code, command, cwd, environment, user = json.loads(_receive(connection, int.from_bytes(size, "big")))
-        pid = os.fork()
-        if pid == 0:
+        # One process waits for each that runs, so that many may run at once.
+        if os.fork() == 0:
             connection.close()
-            _become(command, cwd, environment, user, streams)
-            return str(code)
-        for stream in streams:
-            os.close(stream)
-        connection.sendall(pid.to_bytes(8, "big"))
-        _, status = os.waitpid(pid, 0)
-        connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            *streams, report = handed
+            pid = os.fork()
+            if pid == 0:
+                os.close(report)
+                _become(command, cwd, environment, user, streams)
+                return str(code)
+            _report(pid, report, streams)
+        for end in handed:
+            os.close(end)
+
+
+def _report(pid: int, report: int, streams: Sequence[int]) -> NoReturn:
+    """Say the process's number, wait for its end and say its exit code."""
+    for stream in streams:
+        os.close(stream)
+    os.write(report, pid.to_bytes(8, "big"))
+    _, status = os.waitpid(pid, 0)
+    os.write(report, os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
+    os._exit(0)
 
 
 def _become(
