@@ -11,14 +11,15 @@ from memu.errors import ConfigurationError, RootError
 from memu.export.private import ensure_private
 from memu.memorize.extractors.extractive import ExtractiveExtractor
 from memu.memorize.extractors.protocol import Extractor
-from memu.providers.protocols import ChatModel
+from memu.providers.choice import choose_encoder
+from memu.providers.protocols import ChatModel, Encoder
 from memu.settings import STORE_FOLDER, Settings, locate_store, store_path
 from memu.storage.database import Database
 
 if TYPE_CHECKING:
-    from memu.providers.models import ChatModels
+    from memu.providers.models import ChatModels, MediaModels
 
-__all__ = ["choose_chat_models", "choose_extractor", "default_store"]
+__all__ = ["choose_chat_models", "choose_extractor", "choose_media_models", "choose_text_encoder", "default_store"]
 
 
 def choose_chat_models(
@@ -50,6 +51,42 @@ def choose_chat_models(
         timeout=settings.chat_timeout,
         connections=settings.concurrency,
     )
+
+
+def choose_media_models(wanted: MediaModels | str | None, settings: Settings) -> MediaModels | None:
+    """Who looks at images and listens: those given, or with "auto" those of the settings; None for nobody.
+
+    Raises:
+        ConfigurationError: ``wanted`` is something else, or an endpoint cannot be used.
+    """
+    named = settings.vision_model or settings.audio_model
+    if wanted is None or (wanted == "auto" and not named):
+        return None
+    from memu.providers.models import MediaModels, choose_media
+
+    if isinstance(wanted, MediaModels):
+        return wanted
+    if wanted != "auto":
+        raise ConfigurationError(f'media={wanted!r}: give "auto", models of your own, or None.')
+    return choose_media(
+        settings.endpoints(),
+        max_tokens=settings.chat_max_tokens,
+        prices=settings.prices,
+        timeout=settings.chat_timeout,
+        connections=settings.concurrency,
+    )
+
+
+def choose_text_encoder(wanted: Encoder | str | None, settings: Settings) -> Encoder | None:
+    """The encoder given, or the one that a name or the settings mean; None for none.
+
+    Raises:
+        ConfigurationError: there is none of that name. ExtraMissing: its library is not installed.
+    """
+    chosen = settings.encoder if wanted == "auto" else wanted
+    if not isinstance(chosen, str):
+        return chosen
+    return choose_encoder(chosen, settings.embed_endpoint(), settings.prices, calls_at_once=settings.concurrency)
 
 
 def choose_extractor(models: ChatModels | None, settings: Settings) -> Extractor:

@@ -16,12 +16,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel
 
-from memu.assembly import choose_chat_models, choose_extractor, default_store
+from memu.assembly import (
+    choose_chat_models,
+    choose_extractor,
+    choose_media_models,
+    choose_text_encoder,
+    default_store,
+)
 from memu.carrier import Carrier, Change, Workflows
 from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, StoreError
 from memu.ingest.paths import read_source
 from memu.memorize.extractors.protocol import Extractor
-from memu.providers.choice import choose_encoder
 from memu.providers.endpoint import require_local
 from memu.providers.meter import Meter
 from memu.providers.prices import require_prices
@@ -56,7 +61,7 @@ if TYPE_CHECKING:
     from memu.memorize.forget.errand import Forgetter
     from memu.memorize.imports.errand import Importer
     from memu.memorize.states import SyncState
-    from memu.providers.models import ChatModels
+    from memu.providers.models import ChatModels, MediaModels
     from memu.retrieve.evaluation import EvalReport, Question
     from memu.retrieve.listings import Lists
     from memu.retrieve.lookup import Lookup
@@ -74,6 +79,7 @@ class MemoryService:
         encoder: Encoder | None,
         extractor: Extractor,
         models: ChatModels | None,
+        media: MediaModels | None,
         settings: Settings,
         out: Path | None,
         scope_model: type[BaseModel],
@@ -85,6 +91,7 @@ class MemoryService:
         self._encoder = encoder
         self._extractor = extractor
         self._models = models
+        self._media = media
         self._settings = settings
         self._out = out
         self._scoping = Scoping(database=database, settings=settings, model=scope_model)
@@ -111,6 +118,7 @@ class MemoryService:
         encoder: Encoder | str | None = "auto",
         extractor: Extractor | None = None,
         models: ChatModels | ChatModel | str | None = "auto",
+        media: MediaModels | str | None = "auto",
         workflows: Mapping[str, Change] | None = None,
         interceptors: Sequence[Interceptor] = (),
         runner: Runner | None = None,
@@ -128,6 +136,8 @@ class MemoryService:
                 path of an ONNX file, or None (or "none") for words only.
             models: the chat models that read sources and write pages: "auto" (those of the settings, none without
                 ``MEMU_CHAT_MODEL``), one of your own for all steps or one for each, or None for none.
+            media: who looks at images and listens to recordings: "auto" (those of the settings, nobody without
+                ``MEMU_VISION_MODEL`` and ``MEMU_AUDIO_MODEL``), models of your own, or None for nobody.
             extractor: what turns documents into entries; by default a model's where there is one, else the
                 extractive one, which needs none.
             workflows: workflow name → a function that gives a changed one, such as
@@ -145,7 +155,6 @@ class MemoryService:
         scope = check_scope_model(scope_model or WorkspaceScope)
         settings = settings or Settings.load()
         url = db or settings.db or default_store(Path(folder) if folder is not None else None)
-        chosen = settings.encoder if encoder == "auto" else encoder
         place = out if out is not None else settings.out
         if settings.local_only:
             require_local(settings.endpoints())
@@ -153,13 +162,10 @@ class MemoryService:
         asked = choose_chat_models(models, settings, database)
         return cls(
             database=database,
-            encoder=choose_encoder(
-                chosen, settings.embed_endpoint(), settings.prices, calls_at_once=settings.concurrency
-            )
-            if isinstance(chosen, str)
-            else chosen,
+            encoder=choose_text_encoder(encoder, settings),
             extractor=extractor or choose_extractor(asked, settings),
             models=asked,
+            media=choose_media_models(media, settings),
             settings=settings,
             out=Path(place) if place is not None else None,
             scope_model=scope,
@@ -181,10 +187,9 @@ class MemoryService:
         if self._closed:
             return
         self._closed = True
-        if self._encoder is not None:
-            await self._encoder.close()
-        if self._models is not None:
-            await self._models.close()
+        for asked in (self._encoder, self._models, self._media):
+            if asked is not None:
+                await asked.close()
         await asyncio.to_thread(self._database.close)
 
     async def memorize_workspace(
@@ -255,6 +260,7 @@ class MemoryService:
             (self._out,) if self._out else (),
             self._settings.max_file_bytes,
             asks=self._models is not None,
+            media=self._media,
         )
         return await planner.plan(
             SyncState(
@@ -655,6 +661,7 @@ class MemoryService:
                 extractor=self._extractor,
                 encoder=self._encoder,
                 models=self._models,
+                media=self._media,
                 carry=self._carrier,
                 export=self._trees.publish,
                 outputs=(self._out,) if self._out else (),
@@ -750,13 +757,10 @@ class MemoryService:
         """See that a cap of money can be kept: every endpoint of the settings that is asked has a price."""
         if max_cost is None:
             return
-        asked = self._settings.endpoints()
-        kept = {
-            name: endpoint
-            for name, endpoint in asked.items()
-            if (self._encoder if name == "embed" else self._models) is not None
-        }
-        require_prices([endpoint.model for endpoint in kept.values()], self._settings.prices)
+        askers = {"embed": self._encoder, **dict.fromkeys(("vision", "audio"), self._media)}
+        named = self._settings.endpoints().items()
+        models = [each.model for name, each in named if askers.get(name, self._models) is not None]
+        require_prices(models, self._settings.prices)
 
     def _require_open(self) -> None:
         if self._closed:

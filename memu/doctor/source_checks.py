@@ -13,6 +13,7 @@ from memu.errors import MemuError
 from memu.ingest.found import FoundFile
 from memu.memorize.file_steps import describe_source
 from memu.memorize.states import MemorizeState
+from memu.providers.meter import Meter
 from memu.records import Finding, Passage, Resource, Scope, Severity, State, Workspace
 from memu.storage.database import Database
 from memu.storage.session import Session
@@ -73,6 +74,8 @@ class SourceCheck:
             root=Path(workspace.root),
             file=FoundFile(path, stored.size, stored.mtime_ns, stored.stamp),
             began=datetime.now(UTC),
+            # Nobody is asked anything: what was told of an image is kept.
+            meter=Meter(max_calls=0),
         )
         try:
             read = await LocalRunner().run(reading, state)

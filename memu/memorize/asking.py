@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from memu.errors import ProviderError, ReplyError
 from memu.providers.meter import Meter
-from memu.providers.protocols import ChatMessage, ChatModel
+from memu.providers.protocols import Attachment, ChatMessage, ChatModel, ChatReply, Heard, Transcriber
 from memu.providers.refusals import RequestRefused
 from memu.records import Scope, Usage
 from memu.storage.database import Database
 from memu.storage.session import Session
 
-__all__ = ["Ask", "Asker", "ask_once", "hash_prompt"]
+__all__ = ["Ask", "Asker", "ask_once", "hash_prompt", "listen_once"]
+
+Answer = TypeVar("Answer", ChatReply, Heard)
 
 
 class Ask(Protocol):
@@ -119,26 +122,46 @@ async def ask_once(
     Raises:
         ReplyError, ProviderError, CapReached: see :class:`Ask`.
     """
-    if (reason := meter.outage(model.name)) is not None:
+    cost = model.foresee_cost(messages)
+    reply = await _count(model.name, meter, step, cost, lambda: model.reply(messages, schema=schema))
+    return _whole(reply.text)
+
+
+async def listen_once(model: Transcriber, meter: Meter, step: str, recording: Attachment) -> Heard:
+    """What is said in a recording, counted for ``step``. A model that was down is not asked again.
+
+    Raises:
+        ReplyError, ProviderError, CapReached: see :class:`Ask`.
+    """
+    heard = await _count(model.name, meter, step, 0.0, lambda: model.transcribe(recording))
+    return replace(heard, said=tuple(replace(each, text=_whole(each.text)) for each in heard.said))
+
+
+def _whole(text: str) -> str:
+    # Half a character is no text that a row could hold.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+async def _count(name: str, meter: Meter, step: str, cost: float, call: Callable[[], Awaitable[Answer]]) -> Answer:
+    if (reason := meter.outage(name)) is not None:
         raise ProviderError(reason)
-    meter.reserve(model.foresee_cost(messages))
+    meter.reserve(cost)
     # Settled whatever happens, a cancelled call included: it may have been paid for.
     usage = Usage(unanswered=1)
     try:
-        reply = await model.reply(messages, schema=schema)
-        usage = reply.usage
+        answer = await call()
+        usage = answer.usage
     except ReplyError as error:
         usage = error.usage or Usage()
         raise
     except RequestRefused:
         raise
     except ProviderError as error:
-        meter.note_outage(model.name, str(error))
+        meter.note_outage(name, str(error))
         raise
     finally:
         meter.settle(step, usage)
-    # Half a character is no text that a row could hold.
-    return reply.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return answer
 
 
 def hash_prompt(template: str, model: str, messages: Sequence[ChatMessage]) -> str:

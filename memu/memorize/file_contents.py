@@ -1,4 +1,7 @@
-"""What a file's bytes are: a text, a document that a library has to open, or nothing that is read."""
+"""What a file's bytes are: a text, a document that a library has to open, or nothing that is read.
+
+Pictures and recordings are left to the step that has a model look and listen.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from memu.errors import ReadError
 from memu.ingest.chats.archive import is_archive, read_archive
 from memu.ingest.encoding import decode
 from memu.ingest.marks import OWN_EXPORT, is_own_export
+from memu.ingest.media import find_medium
 from memu.ingest.office.apart import Documents, Unread
 from memu.ingest.office.forms import find_form
 from memu.memorize.states import MemorizeState
@@ -24,6 +28,8 @@ def take_contents(state: MemorizeState, documents: Documents) -> MemorizeState:
         ReadError: it is a document, and why it was not read may pass.
     """
     path, data = state.file.path, state.data
+    if find_medium(path) is not None:
+        return state
     form = find_form(path, data)
     if form is not None:
         opened = documents.read(path, form, data)

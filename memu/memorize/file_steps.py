@@ -129,7 +129,8 @@ class Commit:
             stored = store_source(repository, tried, entries, passages, entry_passages)
             # What the model answered is used up; of a file that it left in part, the rest is asked for later, and
             # only what it answered to the file as it is now may be kept so long.
-            repository.replies.drop_for_resource(stored.id, but=state.prompts if state.lost else ())
+            kept = (*state.perceived, *(state.prompts if state.lost else ()))
+            repository.replies.drop_for_resource(stored.id, but=kept)
 
         await self.database.write(work)
         ended = Outcome(path=wanted.path, state=wanted.state, reason=wanted.reason, dropped=state.dropped)

@@ -16,7 +16,6 @@ from typing import TypeAlias
 
 from memu.errors import RootError
 from memu.ingest.diff import RACY_WINDOW_NS, Diff, Known, diff, is_idle
-from memu.ingest.office.forms import MISSING, is_installed
 from memu.ingest.paths import hash_source
 from memu.ingest.project_file import read_project_file
 from memu.ingest.scan import FoundFile, Scan, ScanRules, scan
@@ -54,10 +53,12 @@ class CompareFiles:
 
     upgrade: the extractor by which all files are to be read, those too that one without a model has read; None to
         leave what stands.
+    overcome: how reasons end for which files were skipped, and would not be now.
     """
 
     database: Database
     upgrade: str | None = None
+    overcome: tuple[str, ...] = ()
 
     async def __call__(self, state: SyncState) -> SyncState:
         workspace, found, began = state.workspace, state.scan, state.began
@@ -99,7 +100,7 @@ class CompareFiles:
         )
 
     async def _find_stale(self, state: SyncState, workspace_id: str) -> frozenset[str]:
-        """The paths that were met before there was a model or what opens documents, or under other rules of trust.
+        """The paths that were met before there was a model or a library for them, or under other rules of trust.
 
         Once all are read anew, hardly anything is looked up.
         """
@@ -109,8 +110,8 @@ class CompareFiles:
             last = repository.runs.last_good(workspace_id)
             upgrading = self.upgrade is not None and (last is None or last.extractor != self.upgrade)
             ruling = last is None or last.counts.get(TRUST_RULES, 0) != number_rules(state.untrusted)
-            # Asked each time: of a store that was synced without the libraries nothing else tells.
-            unopened = repository.resources.skipped_for(workspace_id, MISSING) if is_installed() else frozenset()
+            # Asked each time: of a store that was synced without the libraries or models nothing else tells.
+            unopened = repository.resources.skipped_for(workspace_id, self.overcome)
             if not (upgrading or ruling):
                 return unopened
             done = repository.resources.in_state(workspace_id, State.DONE, State.PARTIAL)

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 from memu.errors import ReadError
 from memu.ingest.ignore import IgnoreRules, parse_rules
+from memu.ingest.media import find_medium
 from memu.ingest.scan import FoundFile
 from memu.memorize.extract_step import still_holds
 from memu.memorize.extractors.protocol import CountsChunks, Extractor
@@ -100,6 +101,9 @@ class Foresight:
         ``path``: where its row is, which a moved file's is not.
         """
         assert state.workspace is not None
+        if find_medium(file.path) is not None:
+            # What is seen or heard is read without one.
+            return 0, 0
         workspace = state.workspace
         reading = MemorizeState(
             scope=state.scope, workspace_id=workspace.id, root=state.folder, file=file, began=datetime.now(UTC)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memu.ingest.diff import Diff
 from memu.memorize.extractors.protocol import Extractor
@@ -12,6 +13,7 @@ from memu.memorize.file_survey import CompareFiles, ScanFolder, work_of
 from memu.memorize.foresight import Foreseen, Foresight
 from memu.memorize.forget.steps import PassOverForgotten
 from memu.memorize.opening import find_workspace
+from memu.memorize.perceive_step import STEP, TRIES, list_overcome, list_unperceived
 from memu.memorize.standing import count_unchanged, find_standing_failures
 from memu.memorize.states import SyncState
 from memu.providers.protocols import Encoder
@@ -19,6 +21,9 @@ from memu.records import Resource, State, SyncPlan, Workspace
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 from memu.storage.session import Session
+
+if TYPE_CHECKING:
+    from memu.providers.models import MediaModels
 
 __all__ = ["Planner"]
 
@@ -36,6 +41,7 @@ class Planner:
     outputs: tuple[Path, ...]
     max_file_bytes: int
     asks: bool = False
+    media: MediaModels | None = None
 
     async def plan(self, state: SyncState) -> SyncPlan:
         """What a sync of ``state.folder`` would do now.
@@ -56,6 +62,8 @@ class Planner:
 
         pages, failing = await self.database.read(look)
         calls = await self._foresee(state, frozenset(pages))
+        unperceived = len(await list_unperceived(self.database, state, self.media))
+        by_step = {**calls.most, **({STEP: TRIES * unperceived} if unperceived else {})}
         work = work_of(compared)
         # Rows that an interrupted first sync left: their files are new to the memory.
         unread = [file.path for file in compared.modified if file.path in state.never_read]
@@ -73,9 +81,9 @@ class Planner:
             skipped=scanned.skipped,
             failed=find_standing_failures(failing, compared, scanned),
             pages=tuple(sorted(pages.values())),
-            model_calls=sum(calls.most.values()),
-            likely_calls=calls.likely,
-            calls_by_step=calls.most,
+            model_calls=sum(by_step.values()),
+            likely_calls=calls.likely + unperceived,
+            calls_by_step=by_step,
             encoder_texts=texts,
             extractor=self.extractor.name,
             encoder=self.encoder.identity.name if self.encoder else None,
@@ -89,7 +97,9 @@ class Planner:
         state = replace(state, folder=found.root, name=found.name, workspace=workspace)
         state = await ScanFolder(self.outputs, self.max_file_bytes)(state)
         state = await PassOverForgotten(self.database)(state)
-        return await CompareFiles(self.database, self.extractor.name if self.asks else None)(state)
+        return await CompareFiles(
+            self.database, self.extractor.name if self.asks else None, list_overcome(self.media)
+        )(state)
 
     async def _foresee(self, state: SyncState, touched: frozenset[str]) -> Foreseen:
         if not self.asks:

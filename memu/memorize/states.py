@@ -98,7 +98,7 @@ class MemorizeState:
 
     untrusted: whether anybody may have written it; it teaches no skill and sets no rule then.
     lost: why the model gave nothing for some of its ``chunks``; quotes stand in for them.
-    prompts: by which replies are known that were made use of, or asked for.
+    prompts: by which replies are known that were made use of, or asked for. perceived: by which one that stays.
     read_by: the model that read all of it, "" where none did. extractor: what made the candidates, where that is
         not the one that needs no model.
     """
@@ -125,6 +125,7 @@ class MemorizeState:
     read_by: str = ""
     extractor: str = ""
     prompts: tuple[str, ...] = ()
+    perceived: tuple[str, ...] = ()
     passages: tuple[Passage, ...] = ()
     forgotten: Forgotten = Forgotten()
     outcome: Outcome | None = None

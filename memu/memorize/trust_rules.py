@@ -12,12 +12,14 @@ __all__ = ["TRUST_RULES", "find_misjudged", "is_anybodys", "number_rules"]
 
 TRUST_RULES = "trust_rules"
 """Under this name a run's counts keep the number of the rules that it went by."""
+_ANYBODYS = frozenset({Kind.MAIL, Kind.IMAGE, Kind.AUDIO})
 _WEB_PAGES = (".html", ".htm", ".xhtml", ".mht", ".mhtml")
 
 
 def is_anybodys(kind: Kind, path: str) -> bool:
-    """Whether anybody may have written a source of this kind, wherever it lies: mail and web pages."""
-    return kind is Kind.MAIL or path.endswith(_WEB_PAGES)
+    """Whether anybody may have written a source of this kind, wherever it lies: mail, web pages, what a model saw
+    or heard."""
+    return kind in _ANYBODYS or path.endswith(_WEB_PAGES)
 
 
 def number_rules(patterns: Sequence[str]) -> int:

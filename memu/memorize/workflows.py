@@ -33,6 +33,7 @@ from memu.memorize.page_steps import (
     check_page,
     settle_pages,
 )
+from memu.memorize.perceive_step import Perceive, list_overcome
 from memu.memorize.render_step import RenderPage
 from memu.memorize.reporting import WriteReport
 from memu.memorize.settlement import SettleFiles
@@ -44,7 +45,7 @@ from memu.storage.database import Database
 from memu.workflow import Step, Workflow
 
 if TYPE_CHECKING:
-    from memu.providers.models import ChatModels
+    from memu.providers.models import ChatModels, MediaModels
 
 __all__ = ["Collaborators", "write_workflows"]
 
@@ -53,7 +54,7 @@ __all__ = ["Collaborators", "write_workflows"]
 class Collaborators:
     """What the steps work with.
 
-    models: which chat model each step asks; None where none is to be asked.
+    models: which chat model each step asks; None where none is to be asked. media: who looks and listens.
     export: publishes a scope's tree, for the workspace at a root; None where there was nothing to do.
     outputs: export trees and stores that a scan leaves out. max_file_bytes: larger files are skipped.
     """
@@ -63,6 +64,7 @@ class Collaborators:
     encoder: Encoder | None
     carry: Carry
     models: ChatModels | None
+    media: MediaModels | None
     export: Callable[[Scope, Path], Awaitable[ExportReport | None]]
     outputs: tuple[Path, ...]
     max_file_bytes: int
@@ -98,7 +100,7 @@ def _survey_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
         Step("pass_over", PassOverForgotten(database), ["scope", "workspace", "scan"], ["scan"]),
         Step(
             "diff",
-            CompareFiles(database, parts.extractor.name if parts.models else None),
+            CompareFiles(database, parts.extractor.name if parts.models else None, list_overcome(parts.media)),
             [
                 *("scope", "folder", "allow_empty", "only", "removals", "retry_failed"),
                 *("workspace", "began", "scan", "untrusted"),
@@ -165,15 +167,15 @@ def _page_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
 
 
 def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
-    read = ["data", "content_hash", "text", "document", "skipped"]
-    redacted = ["data", "text", "document", "redactions"]
+    read, redacted = ["data", "content_hash", "text", "document", "skipped"], ["data", "text", "document"]
     return Workflow(
         "memorize",
         MemorizeState,
         ["scope", "workspace_id", "root", "file", "began", "untrusted", "offered", "meter"],
         [
             Step("read", Read(parts.max_file_bytes), ["root", "file"], read),
-            Step("redact", redact_text, ["file", "text", "document", "skipped"], redacted),
+            Step("perceive", Perceive(parts.database, parts.media), Perceive.reads, Perceive.writes),
+            Step("redact", redact_text, ["file", "text", "document", "skipped"], [*redacted, "redactions"]),
             Step(
                 "parse",
                 Parse(),
@@ -206,7 +208,8 @@ def _keep_steps(parts: Collaborators) -> tuple[Step[MemorizeState], ...]:
             "commit",
             Commit(parts.database),
             [
-                *("scope", "workspace_id", "file", "content_hash", "document", "candidates", "passages"),
+                *("scope", "workspace_id", "file", "content_hash", "document", "perceived", "candidates"),
+                "passages",
                 *("forgotten", "untrusted", "dropped", "lost", "chunks", "read_by", "extractor", "prompts"),
             ],
             ["outcome"],

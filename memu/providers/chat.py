@@ -7,6 +7,7 @@ from typing import Any
 
 from memu.errors import ReplyError
 from memu.providers.endpoint import address_of
+from memu.providers.form import content_of
 from memu.providers.prices import Price, foresee_cost, price_usage
 from memu.providers.protocols import ChatMessage, ChatReply, EndpointNotes
 from memu.providers.refusals import ContextExceeded, RequestRefused
@@ -100,7 +101,7 @@ class HttpChatModel:
     def _body(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
         dialect = self._transport.dialect
         body: dict[str, Any] = {"model": self._transport.endpoint.model}
-        told = [{"role": each.role, "content": each.content} for each in messages]
+        told = [{"role": each.role, "content": content_of(each, dialect.form)} for each in messages]
         if dialect.form == "anthropic":
             system = [each.content for each in messages if each.role == "system"]
             told = [each for each in told if each["role"] != "system"]

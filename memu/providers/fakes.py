@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memu.errors import ProviderError, ReplyError
 from memu.providers.prices import Price, estimate_tokens, foresee_cost, price_usage
-from memu.providers.protocols import ChatMessage, ChatReply, Encoded
+from memu.providers.protocols import Attachment, ChatMessage, ChatReply, Encoded, Heard, Said
 from memu.records import EncoderIdentity, Usage
 from memu.tokens import index_terms
 
@@ -26,6 +26,7 @@ __all__ = [
     "RandomEncoder",
     "Scripted",
     "ScriptedChatModel",
+    "ScriptedTranscriber",
 ]
 
 Scripted = str | ProviderError | Callable[[Sequence[ChatMessage]], str | ProviderError]
@@ -167,6 +168,33 @@ class ScriptedChatModel:
     def foresee_cost(self, messages: Sequence[ChatMessage]) -> float:
         """USD that a reply may come to; 0 without a price."""
         return foresee_cost(messages, self._price, None)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+class ScriptedTranscriber:
+    """Hears in each recording what ``said`` tells; an error is raised. ``asked`` holds the recordings."""
+
+    def __init__(self, said: Sequence[Said] | ProviderError, *, name: str = "scripted-ear") -> None:
+        self.name = name
+        self.asked: list[Attachment] = []
+        self._said = said
+
+    async def transcribe(self, recording: Attachment) -> Heard:
+        """What the script says.
+
+        Raises:
+            ReplyError: it is empty. ProviderError: whatever the script says.
+        """
+        self.asked.append(recording)
+        await asyncio.sleep(0)
+        if isinstance(self._said, ProviderError):
+            raise self._said
+        usage = Usage(calls=1, prompt_tokens=len(recording.data) // 1000)
+        if not self._said:
+            raise ReplyError(f"{self.name} heard nothing that is said.", usage)
+        return Heard(said=tuple(self._said), usage=usage)
 
     async def close(self) -> None:
         """Nothing is held open."""

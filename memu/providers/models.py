@@ -8,15 +8,19 @@ from typing import Self
 
 from memu.providers.chat import HttpChatModel
 from memu.providers.endpoint import Endpoint
+from memu.providers.hearing import HttpTranscriber
 from memu.providers.patience import Patience
 from memu.providers.prices import Price
-from memu.providers.protocols import ChatModel, EndpointNotes
+from memu.providers.protocols import ChatModel, EndpointNotes, Transcriber
 from memu.providers.transport import Transport
 
-__all__ = ["PROFILES", "ChatModels", "choose_models"]
+__all__ = ["MEDIA_PROFILES", "PROFILES", "ChatModels", "MediaModels", "choose_media", "choose_models"]
 
 PROFILES = ("default", "extract", "fold", "overview")
 """The chat profiles; one that has no endpoint of its own is ``default``'s."""
+
+MEDIA_PROFILES = ("vision", "audio")
+"""The profiles that look at images and listen to recordings; nobody stands in for one that has no model."""
 
 # All tries of one call, with the waits between them, take so many times as long as one may: a server that hangs is
 # asked again, a model that never ends is not for ever.
@@ -42,6 +46,49 @@ class ChatModels:
         distinct = {id(each): each for each in (self.default, self.extract, self.fold, self.overview)}
         for model in distinct.values():
             await model.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaModels:
+    """Who looks at images, and who listens to recordings; None where nobody does."""
+
+    vision: ChatModel | None = None
+    audio: Transcriber | None = None
+
+    async def close(self) -> None:
+        """Close both; a later call opens new connections."""
+        for model in (self.vision, self.audio):
+            if model is not None:
+                await model.close()
+
+
+def choose_media(
+    endpoints: Mapping[str, Endpoint],
+    *,
+    max_tokens: int | None = None,
+    prices: Mapping[str, Price] | None = None,
+    timeout: float = 300.0,
+    connections: int = 16,
+) -> MediaModels | None:
+    """Models for the media whose profiles are among ``endpoints``; None where neither is. Nothing is asked yet.
+
+    Raises:
+        ConfigurationError: an address, a key or a dialect cannot be used.
+    """
+    patience = Patience(total=_TIMES * timeout, read=timeout)
+    found = {
+        name: Transport(endpoints[name], patience=patience, connections=connections)
+        for name in MEDIA_PROFILES
+        if name in endpoints
+    }
+    if not found:
+        return None
+    known = {name: (prices or {}).get(each.endpoint.model) for name, each in found.items()}
+    vision, audio = found.get("vision"), found.get("audio")
+    return MediaModels(
+        vision=HttpChatModel(vision, max_tokens=max_tokens, price=known["vision"]) if vision else None,
+        audio=HttpTranscriber(audio, price=known["audio"]) if audio else None,
+    )
 
 
 def choose_models(

@@ -18,6 +18,8 @@ _MILLION = 1_000_000
 # What a reply is foreseen to be where nothing bounds it: more than most are.
 _USUAL_REPLY_TOKENS = 1_500
 _BYTES_PER_TOKEN = 4
+# Servers count an image as some hundred to some thousand, by its size.
+_IMAGE_TOKENS = 1_600
 
 
 def price_usage(usage: Usage, price: Price | None) -> Usage:
@@ -37,7 +39,7 @@ def foresee_cost(messages: Sequence[ChatMessage], price: Price | None, max_token
     """USD that a reply to ``messages`` may come to; 0 without a price."""
     if price is None:
         return 0.0
-    prompt = sum(estimate_tokens(each.content) for each in messages)
+    prompt = sum(estimate_tokens(each.content) + _IMAGE_TOKENS * len(each.images) for each in messages)
     return (prompt * price[0] + (max_tokens or _USUAL_REPLY_TOKENS) * price[1]) / _MILLION
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from memu.records import EncoderIdentity, Usage
@@ -12,7 +12,18 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ChatMessage", "ChatModel", "ChatReply", "Encoded", "Encoder", "EndpointNotes"]
+__all__ = [
+    "Attachment",
+    "ChatMessage",
+    "ChatModel",
+    "ChatReply",
+    "Encoded",
+    "Encoder",
+    "EndpointNotes",
+    "Heard",
+    "Said",
+    "Transcriber",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +76,57 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that goes to a model as it is. ``media_type`` as servers name it ("image/png")."""
+
+    media_type: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMessage:
-    """One message of a conversation with a model."""
+    """One message of a conversation with a model; ``images`` go along with it."""
 
     role: Literal["system", "user", "assistant"]
     content: str
+    images: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A piece of what is said in a recording; ``start`` and ``end`` in seconds, None where that is not told."""
+
+    text: str
+    start: float | None = None
+    end: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What a recording says, in order, and what it cost to hear it."""
+
+    said: tuple[Said, ...]
+    usage: Usage
+
+
+class Transcriber(Protocol):
+    """Speech to text. ``name`` stands in reports."""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+
+    async def transcribe(self, recording: Attachment) -> Heard:
+        """What is said in a recording.
+
+        Raises:
+            ReplyError: nothing is; it carries what it cost.
+            RequestRefused: the server refuses this recording.
+            ProviderError: the model does not answer.
+        """
+
+    async def close(self) -> None:
+        """Let go of connections. It may be used again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from memu.errors import ConfigurationError, ProviderError
 from memu.providers.dialects import Dialect, choose_dialect
 from memu.providers.endpoint import Endpoint, credentials_of, host_of, is_loopback, join_url
+from memu.providers.form import Form
 from memu.providers.patience import Patience, asked_wait, is_passing
 from memu.providers.refusals import RequestRefused, is_final, refusal_of
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["RequestRefused", "Transport"]
 
 _SHOWN = 300
+_JSON = "application/json"
 _ADVICE = {
     401: "check the key (MEMU_EMBED_API_KEY, MEMU_CHAT_API_KEY)",
     402: "the account has no money left",
@@ -50,7 +52,7 @@ class _Failure:
 
 
 class Transport:
-    """Posts JSON to one endpoint. Connections are opened with the first request; close it at the end.
+    """Posts JSON, or a form, to one endpoint. Connections are opened with the first request; close it at the end.
 
     Args:
         connections: requests at once; further ones wait for their turn.
@@ -89,7 +91,7 @@ class Transport:
         return f"Transport({self.endpoint.model}@{self.host})"
 
     async def post(
-        self, path: str, body: Mapping[str, Any], *, patience: Patience | None = None
+        self, path: str, body: Mapping[str, Any] | Form, *, patience: Patience | None = None
     ) -> dict[str, Any]:
         """The JSON object that the server answers.
 
@@ -118,18 +120,19 @@ class Transport:
             await client.aclose()
 
     async def _try(
-        self, url: str, body: Mapping[str, Any], patience: Patience, left: float
+        self, url: str, body: Mapping[str, Any] | Form, patience: Patience, left: float
     ) -> dict[str, Any] | _Failure:
         import httpx
 
         # Whoever waits for a connection is bounded by the total alone.
         timeout = httpx.Timeout(patience.read, connect=patience.connect, pool=None)
-        # Lone surrogates, which no server takes, do not survive this.
-        data = json.dumps(body, ensure_ascii=False).encode("utf-8", errors="replace")
+        data, kind = body.encode() if isinstance(body, Form) else (_to_json(body), _JSON)
         try:
             # Bytes that trickle in would never end a read timeout.
             async with asyncio.timeout(left):
-                response = await self._connected().post(url, content=data, timeout=timeout)
+                response = await self._connected().post(
+                    url, content=data, timeout=timeout, headers={"content-type": kind}
+                )
         except (httpx.TimeoutException, TimeoutError) as error:
             return _Failure(what="did not answer in time", passing=True, cause=error)
         except httpx.ConnectError as error:
@@ -212,6 +215,11 @@ def _read(response: httpx.Response, now: datetime) -> dict[str, Any] | _Failure:
     )
 
 
+def _to_json(body: Mapping[str, Any]) -> bytes:
+    # Lone surrogates, which no server takes, do not survive this.
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", errors="replace")
+
+
 def _message_of(body: object) -> str:
     """What an error says, in the forms in use: error.message, error, message, detail."""
     found: object = body
@@ -223,7 +231,7 @@ def _message_of(body: object) -> str:
 
 
 def _headers_of(endpoint: Endpoint, dialect: Dialect) -> dict[str, str]:
-    headers = {"content-type": "application/json", "accept": "application/json", **dialect.headers}
+    headers = {"content-type": _JSON, "accept": "application/json", **dialect.headers}
     key = endpoint.api_key.get_secret_value().strip() if endpoint.api_key else ""
     if not (key.isascii() and key.isprintable()):
         raise ConfigurationError(f"The key for {endpoint.model} holds characters that no key has; copy it anew.")

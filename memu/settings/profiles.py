@@ -10,10 +10,13 @@ from pydantic import SecretStr
 
 from memu.providers.endpoint import Endpoint
 
-__all__ = ["CHAT_PROFILES", "Told", "resolve_endpoint"]
+__all__ = ["CHAT_PROFILES", "MEDIA_PROFILES", "Told", "resolve_endpoint"]
 
 CHAT_PROFILES = ("extract", "fold", "overview")
 """The steps that may have a model of their own."""
+
+MEDIA_PROFILES = ("vision", "audio")
+"""What is asked about images and recordings, only where it is named."""
 
 _PUBLIC_OPENAI = "https://api.openai.com/v1"
 

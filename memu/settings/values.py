@@ -16,7 +16,7 @@ from memu.errors import ConfigurationError
 from memu.providers.endpoint import Endpoint
 from memu.records import Scope
 from memu.settings.faults import explain
-from memu.settings.profiles import CHAT_PROFILES, Told, resolve_endpoint
+from memu.settings.profiles import CHAT_PROFILES, MEDIA_PROFILES, Told, resolve_endpoint
 from memu.settings.scopes import WorkspaceScope, conditions_of, fit
 
 __all__ = ["Settings", "config_file"]
@@ -71,6 +71,16 @@ class Settings(BaseSettings):
     overview_base_url: str | None = None
     overview_api_key: SecretStr | None = None
     overview_dialect: str | None = None
+    vision_model: str | None = None
+    """The model that looks at images; without it none does, ``chat_model`` neither."""
+    vision_base_url: str | None = None
+    vision_api_key: SecretStr | None = None
+    vision_dialect: str | None = None
+    audio_model: str | None = None
+    """The model that writes down what recordings say; without it none does."""
+    audio_base_url: str | None = None
+    audio_api_key: SecretStr | None = None
+    audio_dialect: str | None = None
     embed_model: str | None = None
     embed_base_url: str | None = None
     embed_api_key: SecretStr | None = None
@@ -109,7 +119,8 @@ class Settings(BaseSettings):
         return init_settings, env_settings, InitSettingsSource(settings_cls, _read_config())
 
     def profile_endpoint(self, name: str, environment: Mapping[str, str] | None = None) -> Endpoint | None:
-        """The endpoint of ``default`` (the chat model), ``extract``, ``fold``, ``overview`` or ``embed``.
+        """The endpoint of ``default`` (the chat model), ``extract``, ``fold``, ``overview``, ``vision``, ``audio``
+        or ``embed``.
 
         None without a model of that name; without a chat model none of the first four exists.
         """
@@ -118,6 +129,10 @@ class Settings(BaseSettings):
             endpoint = resolve_endpoint(self._told("embed"), outside)
             return replace(endpoint, dimensions=self.embed_dimensions) if endpoint else None
         default = resolve_endpoint(self._told("chat"), outside)
+        if name in MEDIA_PROFILES:
+            # Address and key may be those of the chat model, but what it is shown is said for itself.
+            told = self._told(name)
+            return resolve_endpoint(told, outside, default) if told.model else None
         if default is None or name == "default":
             return default
         return resolve_endpoint(self._told(name), outside, default)
@@ -128,7 +143,7 @@ class Settings(BaseSettings):
 
     def endpoints(self, environment: Mapping[str, str] | None = None) -> dict[str, Endpoint]:
         """The endpoints in use, by profile."""
-        names = ("default", *CHAT_PROFILES, *(("embed",) if self.encoder == "auto" else ()))
+        names = ("default", *CHAT_PROFILES, *MEDIA_PROFILES, *(("embed",) if self.encoder == "auto" else ()))
         found = {name: self.profile_endpoint(name, environment) for name in names}
         return {name: endpoint for name, endpoint in found.items() if endpoint is not None}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, func
+from sqlalchemy import ColumnElement, false, func, or_
 
 from memu.records import Kind, Resource, State
 from memu.storage.ids import new_id
@@ -180,12 +180,13 @@ class Resources(Group):
             (resource.c.workspace_id == workspace_id) & resource.c.state.in_([state.value for state in states])
         )
 
-    def skipped_for(self, workspace_id: str, reason: str) -> frozenset[str]:
-        """The paths of a workspace that were skipped for this very reason."""
+    def skipped_for(self, workspace_id: str, endings: Sequence[str]) -> frozenset[str]:
+        """The paths of a workspace that were skipped for a reason that ends so."""
+        ended = (resource.c.reason.endswith(each, autoescape=True) for each in endings)
         wanted = (
             (resource.c.workspace_id == workspace_id)
             & (resource.c.state == State.SKIPPED.value)
-            & (resource.c.reason == reason)
+            & or_(false(), *ended)
         )
         rows = self._connection.execute(self._scoped.select(resource.c.path, of=resource).where(wanted))
         return frozenset(row.path for row in rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import email
 import json
 import socket
 import struct
@@ -199,7 +200,8 @@ def scripted_server(usual: Act = embed, *script: Act) -> Iterator[ScriptedServer
 
         def do_POST(self) -> None:
             data = self.rfile.read(int(self.headers["content-length"]))
-            asked = Asked(self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(data))
+            headers = {k.lower(): v for k, v in self.headers.items()}
+            asked = Asked(self.path, headers, _read_body(headers.get("content-type", ""), data))
             with lock:
                 scripted.asked.append(asked)
                 act = scripted.next_act()
@@ -219,6 +221,20 @@ def scripted_server(usual: Act = embed, *script: Act) -> Iterator[ScriptedServer
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def _read_body(kind: str, data: bytes) -> Any:
+    """JSON; of a form its fields, a file's as name, type and bytes."""
+    if not kind.startswith("multipart/form-data"):
+        return json.loads(data)
+    message = email.message_from_bytes(b"content-type: " + kind.encode() + b"\r\n\r\n" + data)
+    body: dict[str, Any] = {}
+    for part in message.get_payload():
+        name = str(part.get_param("name", header="content-disposition"))
+        payload = part.get_payload(decode=True)
+        file = part.get_filename()
+        body[name] = (file, part.get_content_type(), payload) if file else payload.decode()
+    return body
 
 
 def _send(handler: Handler, status: int, data: bytes, headers: Mapping[str, str]) -> None:

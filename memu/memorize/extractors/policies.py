@@ -11,6 +11,7 @@ from memu.memorize.extractors.agent_skills import extract_agent_skill, is_agent_
 from memu.memorize.extractors.chats import extract_chat
 from memu.memorize.extractors.code import extract_code
 from memu.memorize.extractors.documents import extract_document, extract_sections
+from memu.memorize.extractors.images import extract_image
 from memu.memorize.extractors.meetings import extract_meeting
 from memu.memorize.extractors.noise import find_source_noise
 from memu.memorize.extractors.procedures import extract_procedure, is_procedure
@@ -70,4 +71,6 @@ _POLICIES: dict[Kind, Policy] = {
     Kind.RULES: extract_rules,
     Kind.TABLE: extract_table,
     Kind.LOG: extract_log,
+    Kind.IMAGE: extract_image,
+    Kind.AUDIO: extract_document,
 }
