@@ -21,7 +21,7 @@ _PAUSE_SECONDS = 0.1
 # What a server would skip with a mere warning. Who owns a database may vacuum what others own in it.
 _FIND_OTHERS = """
     SELECT relname FROM pg_class c JOIN pg_database d ON d.datname = current_database()
-    WHERE relnamespace = current_schema()::regnamespace AND relname = ANY (:names)
+    WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relname = ANY (:names)
       AND NOT (pg_has_role(relowner, 'USAGE') OR pg_has_role(d.datdba, 'USAGE'){or_maintains})
     ORDER BY relname
 """

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 
-from memu.errors import ExtraMissing
+from memu.errors import ConfigurationError, ExtraMissing
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["CONNECTIONS", "make_postgres", "unhurried"]
+__all__ = ["CONNECTIONS", "lift_timeouts", "make_postgres", "unhurried"]
 
-# Of one process: several jobs have to fit under a server's 100. The rest is for locks and their renewal.
+# Of one process: several jobs have to fit under a server's 100. All readers and writers together take twelve; two
+# are left for locks and their renewal, which must not wait for slow statements.
 CONNECTIONS = 8
-_MORE = 4
+_MORE = 6
 _OPTIONS = {
     "fallback_application_name": "memu",
     "connect_timeout": "10",
@@ -29,10 +30,14 @@ _OPTIONS = {
     # A server that lost its power takes what is sent and answers nothing.
     "tcp_user_timeout": "30000",
 }
+# After how many runs a statement is prepared; "none" for poolers that give each transaction another connection.
+_PREPARE = "prepare_threshold"
 # A holder that is stopped in the middle of a transaction would hold its rows, and so all who wait for them, for
-# ever. As long as a lease lasts is enough. What somebody set is left; dates are read in one form only.
+# ever. As long as a lease lasts is enough. What somebody set is left; but texts, times and numbers are read in one
+# form only, whatever the environment, the role or the database says.
 _SETTINGS = """
-    SELECT set_config('datestyle', 'ISO, MDY', false),
+    SELECT set_config('datestyle', 'ISO, MDY', false), set_config('client_encoding', 'UTF8', false),
+        set_config('timezone', 'UTC', false), set_config('extra_float_digits', '1', false),
         CASE WHEN current_setting('idle_in_transaction_session_timeout') = '0'
         THEN set_config('idle_in_transaction_session_timeout', '45s', false) END
 """
@@ -50,10 +55,10 @@ def make_postgres(url: URL) -> Engine:
     Raises:
         ExtraMissing: the driver is not installed.
     """
-    given = {name: value for name, value in _OPTIONS.items() if name not in url.query}
     try:
+        given = _find_options(url)
         engine = create_engine(
-            url,
+            url.difference_update_query([_PREPARE]),
             pool_pre_ping=True,
             pool_size=CONNECTIONS,
             max_overflow=_MORE,
@@ -66,7 +71,35 @@ def make_postgres(url: URL) -> Engine:
     except ModuleNotFoundError as error:
         raise ExtraMissing("A Postgres store needs the extra 'postgres': pip install 'memu[postgres]'.") from error
     event.listen(engine, "connect", _prepare)
+    event.listen(engine, "checkin", _forget_mode)
     return engine
+
+
+def _find_options(url: URL) -> dict[str, str | int | None]:
+    """What the driver is told. What it takes besides the server's own parameters would change how memu works.
+
+    Raises:
+        ConfigurationError: the URL holds what is no parameter of a connection.
+    """
+    from psycopg.pq import Conninfo
+
+    known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {_PREPARE}
+    unknown = sorted(url.query.keys() - known)
+    if unknown:
+        raise ConfigurationError(f"The store's URL has {', '.join(unknown)}, no parameter of a connection.")
+    given: dict[str, str | int | None] = {name: value for name, value in _OPTIONS.items() if name not in url.query}
+    if _PREPARE in url.query:
+        told = str(url.query[_PREPARE]).casefold()
+        if not (told.isascii() and told.isdigit()) and told != "none":
+            raise ConfigurationError(f"{_PREPARE} in the store's URL is a number, or none; not {told!r}.")
+        given[_PREPARE] = None if told == "none" else int(told)
+    return given
+
+
+def _forget_mode(connection: psycopg.Connection | None, _record: object) -> None:
+    # After a reader the next would be told to write, where the server or the role is set to read only.
+    if connection is not None and not connection.closed:
+        connection.read_only = None
 
 
 def _prepare(connection: psycopg.Connection, _record: object) -> None:
@@ -82,18 +115,20 @@ def _prepare(connection: psycopg.Connection, _record: object) -> None:
 
 @contextmanager
 def unhurried(connection: Connection) -> Iterator[None]:
-    """Let what takes as long as the tables are large come to its end, whatever timeouts are set for statements.
-
-    Inside a transaction it holds until that ends.
-    """
-    names = ["statement_timeout"]
-    if (connection.dialect.server_version_info or ()) >= (17,):
-        names.append("transaction_timeout")
-    each_alone = connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
-    for name in names:
-        connection.exec_driver_sql(f"SET {'' if each_alone else 'LOCAL '}{name} = 0")
+    """Let statements outside any transaction take as long as the tables are large, whatever timeouts are set."""
+    names = lift_timeouts(connection, local=False)
     try:
         yield
     finally:
-        for name in names if each_alone else ():
+        for name in names:
             connection.exec_driver_sql(f"RESET {name}")
+
+
+def lift_timeouts(connection: Connection, *, local: bool) -> tuple[str, ...]:
+    """Lift what ends a statement after some time, until the transaction ends (``local``) or it is reset."""
+    names: tuple[str, ...] = ("statement_timeout",)
+    if (connection.dialect.server_version_info or ()) >= (17,):
+        names = (*names, "transaction_timeout")
+    for name in names:
+        connection.exec_driver_sql(f"SET {'LOCAL ' if local else ''}{name} = 0")
+    return names

@@ -103,8 +103,7 @@ def upgrade(engine: Engine, revisions: Revisions = SHIPPED) -> str | None:
         connection = writing(plain)
         with connection.begin():
             if connection.dialect.name == "postgresql":
-                _require_schema(connection)
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+                _begin_on_server(connection)
             before = _revision(connection)
             if before == revisions.head:
                 return before
@@ -157,7 +156,16 @@ def _has_version_table(connection: Connection) -> bool:
     return connection.execute(statement).scalar() is not None
 
 
-def _require_schema(connection: Connection) -> None:
+def _begin_on_server(connection: Connection) -> None:
+    """Let only one upgrade run, for as long as it takes.
+
+    Raises:
+        StoreError: there is no schema for the tables.
+    """
+    from memu.storage.engine_postgres import lift_timeouts
+
+    lift_timeouts(connection, local=True)
+    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
     if connection.execute(text("SELECT current_schema()")).scalar() is None:
         raise StoreError(
             "The search_path names no schema that is there and that this role may use; run CREATE SCHEMA first."

@@ -14,6 +14,7 @@ __all__ = ["ProcessMark", "find_this_process", "is_gone"]
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _NAMESPACE = Path("/proc/self/ns/pid")
+_PROCESSES = Path("/proc")
 # Of /proc/PID/stat, counted behind the name in brackets: state is field 3, the start time 22.
 _STATE, _STARTED = 0, 19
 _DEAD = ("Z", "X", "x")
@@ -37,18 +38,27 @@ def find_this_process() -> ProcessMark:
     return ProcessMark(boot_id=_find_boot(), pid=pid, started=_find_start(pid) or "")
 
 
-def is_gone(mark: ProcessMark) -> bool:
+def is_gone(mark: ProcessMark, processes: Path = _PROCESSES) -> bool:
     """Whether that process is known to be dead. Of another host's nothing is known."""
     if mark.boot_id != _find_boot():
         return False
-    try:
-        os.kill(mark.pid, 0)
-    except ProcessLookupError:
+    if not _is_there(mark.pid):
         return True
-    except OSError:
-        # It is there and somebody else's.
-        pass
+    if _NAMESPACE.exists() and not (processes / str(mark.pid)).exists():
+        # It ended meanwhile; or such a host shows people only their own processes.
+        return not _is_there(mark.pid)
     return bool(mark.started) and _find_start(mark.pid) != mark.started
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        # Somebody else's.
+        pass
+    return True
 
 
 @cache

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, bindparam, cast, func,
 from sqlalchemy.types import TypeEngine
 
 from memu.errors import BusyError
+from memu.storage.engine_postgres import unhurried
 from memu.storage.tables import encoder, passage_vector
 
 __all__ = ["EXACT_UP_TO", "Maintenance", "index_name", "indexed_vector", "is_of_size", "is_ready", "maintain"]
@@ -76,8 +77,8 @@ def is_ready(connection: Connection, encoder_id: str, dimension: int) -> bool:
 
 _FIND = text("""
     SELECT e.extversion FROM pg_extension e, pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-    WHERE e.extname = 'vector' AND c.relname = :name AND c.relnamespace = current_schema()::regnamespace
-      AND i.indisvalid
+    WHERE e.extname = 'vector' AND c.relname = :name AND i.indisvalid
+      AND c.relnamespace = quote_ident(current_schema())::regnamespace
 """)
 _FIND_ALL = text("""
     SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -98,7 +99,8 @@ def maintain(engine: Engine, exact_up_to: int = EXACT_UP_TO) -> Maintenance:
         if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar_one():
             raise BusyError("Another maintenance of this store runs; wait for it.")
         try:
-            return _maintain(connection, exact_up_to)
+            with unhurried(connection):
+                return _maintain(connection, exact_up_to)
         finally:
             connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _LOCK})
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +76,8 @@ def test_a_process_that_ends_while_it_is_looked_at_is_gone():
         while reaper.is_alive():
             assert is_gone(mark)
         reaper.join()
+
+
+def test_p8_a_process_that_the_system_hides_is_not_gone(tmp_path: Path):
+    """Where people see only their own processes; another user's lock is not taken from under it."""
+    assert not is_gone(replace(find_this_process(), started="1"), processes=tmp_path)
