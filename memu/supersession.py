@@ -40,6 +40,8 @@ _OLD = r"(?P<old>[^\s.,;:!?()—–]\S{0,40}?(?: [^\s;:!?()—–]{1,40}){0,4}?)
 _WIDE_OLD = r"(?P<old>[^，。！？、；\s]{2,16}?)"
 # At the end of a pattern nothing says where the value ends, but that names come to an end.
 _LAST_OLD = r"(?P<old>[^\s,;:!?()—–]+(?: [^\s,;:!?()—–]+){0,4})"
+_COUNT = r"(?P<count>\d[\d.,]*\w?)(?: (?P<unit>[^\W\d]\w+))?"
+_NEW_COUNT = r"\d[\d.,]*\w?(?: (?P<new_unit>[^\W\d]\w+))?"
 _WIDE_END = r"(?=[，。！？、；了\s]|$)"
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|[。！？\n]+")
 _TOKEN = re.compile(r"[\w#+&@'’.-]*[\w#+]", re.UNICODE)
@@ -75,6 +77,7 @@ class _Cues(NamedTuple):
     signs: tuple[str, ...]
     doubtful: frozenset[str]
     patterns: tuple[re.Pattern[str], ...]
+    counted: tuple[re.Pattern[str], ...]
     articles: frozenset[str]
     joint: re.Pattern[str]
 
@@ -118,13 +121,18 @@ def find_replaced(text: str) -> frozenset[Replaced]:
     folded = text[:_LONGEST].lower()
     spoken = [cues for cues in _load() if any(sign in folded for sign in cues.signs)]
     sentences = _SENTENCES.split(text[:_LONGEST]) if spoken else ()
-    return frozenset(each for sentence in sentences for cues in spoken for each in _search(sentence, cues))
+    return frozenset(
+        each
+        for sentence in sentences
+        for cues in spoken
+        for each in (*_search(sentence, cues), *_search_counts(sentence, cues))
+    )
 
 
 def list_names(texts: Iterable[str]) -> tuple[str, ...]:
-    """Each word of the texts that may be a name, once: what a newer statement would name as no more."""
+    """Each word of the texts that may be a name, or a number, once: what a newer statement would name as no more."""
     words = (match[0] for text in texts for match in _TOKEN.finditer(text[:_LONGEST]))
-    return tuple(dict.fromkeys(word for word in words if _is_name(word)))
+    return tuple(dict.fromkeys(word for word in words if _is_name(word) or word.isdigit()))
 
 
 def _search(sentence: str, cues: _Cues) -> Iterator[Replaced]:
@@ -135,6 +143,15 @@ def _search(sentence: str, cues: _Cues) -> Iterator[Replaced]:
                 if name:
                     is_noun = cues.language == "de" and _NOUN.fullmatch(name) is not None
                     yield Replaced(name.lower(), is_noun or name.lower() in cues.doubtful)
+
+
+def _search_counts(sentence: str, cues: _Cues) -> Iterator[Replaced]:
+    """How many of something there are no more: "72 hours", "20 languages"."""
+    for pattern in cues.counted:
+        for found in pattern.finditer(sentence):
+            unit = (found["unit"] or found["new_unit"] or "").lower()
+            if unit and unit not in stop_words(cues.language):
+                yield Replaced(f"{found['count']} {unit}".lower(), doubtful=False)
 
 
 def _cut_name(part: str, cues: _Cues) -> str:
@@ -195,6 +212,7 @@ def _compile(language: str, lists: Mapping[str, list[str]]) -> _Cues:
 
     def complete(pattern: str) -> re.Pattern[str]:
         whole = pattern.replace("{old}", last if pattern.endswith("{old}") else old)
+        whole = whole.replace("{count}", _COUNT).replace("{new}", _NEW_COUNT)
         return re.compile(whole, re.IGNORECASE)
 
     words = "|".join(map(re.escape, lists["joints"]))
@@ -204,6 +222,7 @@ def _compile(language: str, lists: Mapping[str, list[str]]) -> _Cues:
         signs=tuple(lists["signs"]),
         doubtful=frozenset(lists["doubtful"]),
         patterns=tuple(map(complete, lists["patterns"])),
+        counted=tuple(map(complete, lists["counted"])),
         articles=frozenset(lists["articles"]),
         joint=re.compile(joint),
     )

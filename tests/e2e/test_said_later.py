@@ -62,3 +62,12 @@ async def test_bounds_hold_for_what_was_said_later_too(bench: Bench) -> None:
         assert await _ask(memu, path="old/**", layers=["entry"]) == [(OLD, False)]
         # Two folders: which of the two is the later one nobody knows.
         assert await _ask(memu, layers=["entry"]) == [(OLD, False)]
+
+
+async def test_how_many_there_were_is_found_in_words_of_its_own(bench: Bench) -> None:
+    old, new = "Our trains serve 20 stations along the coast.", "The network grew from 20 to 50 stations."
+    bench.write({"day_1.json": _chat(old), "day_2.json": _chat("It rained.", new)})
+    async with bench.open(encoder=None) as memu:
+        await memu.memorize_workspace(bench.work)
+        hits = (await memu.retrieve_workspace("which coast do trains serve", layers=["entry"])).hits
+    assert [(hit.text, hit.earlier) for hit in hits] == [(new, False), (old, True)]
