@@ -130,7 +130,7 @@ def find_replaced(text: str) -> frozenset[Replaced]:
 
 
 def list_names(texts: Iterable[str]) -> tuple[str, ...]:
-    """Each word of the texts that may be a name, or a number, once: what a newer statement would name as no more."""
+    """Each word of the texts that may be a name, or a number, once: a newer statement would name it as no more."""
     words = (match[0] for text in texts for match in _TOKEN.finditer(text[:_LONGEST]))
     return tuple(dict.fromkeys(word for word in words if _is_name(word) or word.isdigit()))
 
