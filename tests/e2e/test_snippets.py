@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.warm_start import run_python as run_in_warm_process
 
 pytestmark = pytest.mark.e2e
 
@@ -28,6 +29,17 @@ def run_python(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess
     return subprocess.run(command, cwd=cwd, capture_output=True, encoding="utf-8", timeout=120, check=False)
 
 
+def run_warm(code: str, *arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """A program in a process that has imported memu."""
+    strict = f"import warnings\nwarnings.simplefilter('error')\n{code}"
+    return run_in_warm_process(strict, *arguments, cwd=cwd, environment=os.environ)
+
+
+def run_script(script: Path, *arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    code = f"import runpy, sys\nsys.argv[0] = {str(script)!r}\nrunpy.run_path(sys.argv[0], run_name='__main__')"
+    return run_warm(code, *arguments, cwd=cwd)
+
+
 def test_every_python_snippet_is_marked_to_be_run() -> None:
     pages = [(ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/sdk.md")]
     assert sum(page.count("```python") for page in pages) == len(SNIPPETS) >= 5
@@ -37,13 +49,13 @@ def test_every_python_snippet_is_marked_to_be_run() -> None:
 def test_snippets_run_and_run_again(snippet: str, tmp_path: Path, copy_example: Callable[[Path], Path]) -> None:
     copy_example(tmp_path / "notes")
     for _ in ("a first time", "over what the first left"):
-        ended = run_python("-c", snippet, cwd=tmp_path)
+        ended = run_warm(snippet, cwd=tmp_path)
         assert ended.returncode == 0, ended.stderr
         assert ended.stdout.strip()
 
 
 def test_the_quick_start_shows_pages_and_answers(tmp_path: Path) -> None:
-    ended = run_python(ROOT / "examples" / "quick_start.py", cwd=tmp_path)
+    ended = run_script(ROOT / "examples" / "quick_start.py", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert "new page: memory/" in ended.stdout
     assert "new page: skill/" in ended.stdout
@@ -56,15 +68,15 @@ def test_the_scheduled_job_ends_with_the_codes_it_documents(
 ) -> None:
     folder = copy_example(tmp_path / "notes")
     job = ROOT / "examples" / "scheduled_job.py"
-    first = run_python(job, folder, cwd=tmp_path)
+    first = run_script(job, folder, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert "new" in first.stdout
-    second = run_python(job, folder, cwd=tmp_path)
+    second = run_script(job, folder, cwd=tmp_path)
     assert (second.returncode, second.stdout, second.stderr) == (0, "", "")
-    missing = run_python(job, tmp_path / "missing", folder, cwd=tmp_path)
+    missing = run_script(job, tmp_path / "missing", folder, cwd=tmp_path)
     assert missing.returncode == 4
     assert "missing" in missing.stderr
-    assert run_python(job, cwd=tmp_path).returncode == 2
+    assert run_script(job, cwd=tmp_path).returncode == 2
 
 
 def test_the_bootstrap_shows_pages_and_two_answers(tmp_path: Path) -> None:

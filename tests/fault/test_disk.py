@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.rows import comparable_rows
+from support.warm_start import run_python
 
 from memu import Interceptor, MemoryService, StepEvent
 
@@ -48,14 +49,8 @@ def lay(folder: Path, count: int = 12) -> None:
 
 
 def run_limited(size: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", LIMITED, str(size), *arguments],
-        env={**os.environ, "MEMU_ENCODER": "none", "MEMU_CONFIG": ""},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    environment = {**os.environ, "MEMU_ENCODER": "none", "MEMU_CONFIG": ""}
+    return run_python(LIMITED, str(size), *arguments, cwd=Path.cwd(), environment=environment)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are POSIX's")

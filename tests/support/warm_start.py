@@ -212,4 +212,6 @@ if __name__ == "__main__":
 
     for name in _PRELOADED:
         import_module(name)
-    exec(_serve(socket.socket(fileno=int(sys.argv[1]))), {"__name__": "__main__"})
+    program = _serve(socket.socket(fileno=int(sys.argv[1])))
+    # Not with what this module asks of the compiler.
+    exec(compile(program, "<string>", "exec", dont_inherit=True), {"__name__": "__main__"})
