@@ -1,10 +1,12 @@
-"""What Python code says of itself: its signatures and docstrings, by qualified name."""
+"""What Python code says of itself: its signatures, docstrings and explaining comments, by qualified name."""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
 import threading
+import tokenize
 import warnings
 from collections.abc import Iterator
 
@@ -15,6 +17,10 @@ __all__ = ["read_python_outline"]
 
 _QUOTES = re.compile(r"[rRuUbBfF]{0,2}(\"\"\"|'''|\"|')")
 _DEEPEST = 20
+_LEAST_COMMENT = 20
+_ORDER = re.compile(
+    r"(?:!|-\*-|(?:type|noqa|pragma|fmt|pylint|ruff|mypy|isort|yapf|flake8|nosec)\b[: ]|region\b)", re.IGNORECASE
+)
 _SIZE_LIMIT = 2_000_000
 # The warning filters are the process's; our own readers at least do not get into one another's way.
 _FILTERS = threading.Lock()
@@ -23,19 +29,29 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def read_python_outline(text: str) -> list[Block] | None:
-    """SIGNATURE and DOCSTRING blocks in the order of the source, or None when it is not valid Python."""
+    """SIGNATURE, DOCSTRING and COMMENT blocks, or None when it is not valid Python."""
     safe = text.replace("\r", " ")
     if len(safe) > _SIZE_LIMIT:
         return None
+    tree = _parse(safe)
+    if tree is None:
+        return None
+    run = number_lines(safe.split("\n"))
+    return [
+        *_read_docstring(tree, run, ()),
+        *_read_definitions(tree.body, run, ()),
+        *_read_comments(safe, run, list(_find_bodies(tree.body, ()))),
+    ]
+
+
+def _parse(text: str) -> ast.Module | None:
     try:
         with _FILTERS, warnings.catch_warnings():
             # A doubtful escape in somebody's code is not for our users to see.
             warnings.simplefilter("ignore")
-            tree = ast.parse(safe)
+            return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    run = number_lines(safe.split("\n"))
-    return [*_read_docstring(tree, run, ()), *_read_definitions(tree.body, run, ())]
 
 
 def _read_definitions(body: list[ast.stmt], run: list[NumberedLine], path: tuple[str, ...]) -> Iterator[Block]:
@@ -50,6 +66,61 @@ def _read_definitions(body: list[ast.stmt], run: list[NumberedLine], path: tuple
                 yield from _read_definitions(node.body, run, own)
         elif isinstance(node, ast.If | ast.Try | ast.With):
             yield from _read_definitions(node.body, run, path)
+
+
+def _find_bodies(body: list[ast.stmt], path: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """First line, last line and qualified name of each definition, those inside of another after it."""
+    for node in body:
+        if isinstance(node, Definition):
+            own = (*path, node.name)
+            yield node.lineno, node.end_lineno or node.lineno, own
+            if len(own) < _DEEPEST:
+                yield from _find_bodies(node.body, own)
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            yield from _find_bodies(node.body, path)
+
+
+def _read_comments(
+    text: str, run: list[NumberedLine], bodies: list[tuple[int, int, tuple[str, ...]]]
+) -> Iterator[Block]:
+    """The comments on lines of their own that tell something: no orders to tools, no code that was put away."""
+    for first, last in _find_comments(text):
+        told = [run[number - 1].text.strip().lstrip("#").strip() for number in range(first, last + 1)]
+        while told and _ORDER.match(told[0]):
+            first, told = first + 1, told[1:]
+        letters = sum(sum(map(str.isalpha, line)) for line in told)
+        if letters < _LEAST_COMMENT or _is_code("\n".join(told)):
+            continue
+        inside = [path for start, end, path in bodies if start <= first <= end]
+        heading = max(inside, key=len, default=())
+        template = Block(kind=BlockKind.COMMENT, text="", lines=None, heading=heading, language="python")
+        yield from spread(template, keep(dedent(run[first - 1 : last])))
+
+
+def _find_comments(text: str) -> Iterator[tuple[int, int]]:
+    """First and last line of each run of comments that stand on lines of their own, one below another."""
+    start, last, column = 0, 0, 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type != tokenize.COMMENT or token.line[: token.start[1]].strip():
+                continue
+            line, at = token.start
+            if start and (line != last + 1 or at != column):
+                yield start, last
+                start = 0
+            start, last, column = start or line, line, at
+    except (tokenize.TokenError, SyntaxError):
+        # What was found so far stands; that it is Python was seen before.
+        pass
+    if start:
+        yield start, last
+
+
+def _is_code(text: str) -> bool:
+    """Whether a comment is code that somebody put away: no sentence parses as more than a name."""
+    tree = _parse(text)
+    told = tree.body if tree is not None else []
+    return any(not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call | ast.Await) for node in told)
 
 
 def _cut_signature(run: list[NumberedLine]) -> list[NumberedLine]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from memu.ingest.document import Block, BlockKind, Document, Source
@@ -33,7 +34,7 @@ _PIECE_CHARS = 3_000
 _SIGNATURE = re.compile(
     r"^[ \t]*(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|override|virtual"
     r"|inline|extern|unsafe|sealed|open|data|pub(?:\([a-z]+\))?|declare|const) +){0,6}"
-    r"(?:(?:def|func|function\*?|fn|fun|sub|class|interface|struct|enum|trait|impl|module|namespace|record|object"
+    r"(?:(?:def|func|function\*?|fn|fun|sub|class|interface|struct|enum|trait|impl|mod|module|namespace|record|object"
     r"|protocol|extension|type|message|service|resource|variable|output|data|macro_rules!|CREATE (?:OR REPLACE )?"
     r"(?:TABLE|VIEW|FUNCTION|PROCEDURE|INDEX|UNIQUE INDEX))\b[ \t*]*(?:\([^()\n]{0,80}\) *)?[\"'`]?([\w.$:]+)"
     r"|(?:const|let|var) +([\w$]+) *= *(?:async *)?(?:\([^()\n]{0,200}\)|[\w$]+) *=>"
@@ -49,6 +50,9 @@ _NO_NAMES = frozenset(["if", "for", "while", "switch", "return", "else", "catch"
 _LINE_COMMENT = re.compile(r"[ \t]*(?:///?!?|#(?!!|\w|\[)|--(?!-)|;;+|%%?)(?:[ \t]|$)")
 _BLOCK_OPEN = re.compile(r"[ \t]*/\*")
 _LEAST_COMMENT = 20
+_CLOSING = re.compile(r"[ \t]*(?:\}|end\b)")
+_DEEPEST = 10
+_TAB = 4
 
 
 class SourceCodeReader:
@@ -91,6 +95,7 @@ def _read_outline(run: Sequence[NumberedLine], language: str) -> list[Block]:
     """Signatures by the words that languages open them with, and the comments of some length."""
     blocks: list[Block] = []
     held: list[NumberedLine] = []
+    nesting = _Nesting()
     in_block = False
     for line in run:
         text = line.text[:1000]
@@ -99,12 +104,49 @@ def _read_outline(run: Sequence[NumberedLine], language: str) -> list[Block]:
             held.append(line)
             in_block = (in_block or starts_block) and "*/" not in (text[2:] if starts_block else text)
             continue
-        blocks += _read_comment(held, language)
+        blocks += _read_comment(held, language, nesting)
         held = []
+        nesting.close(text)
         if name := _find_name(text, language):
-            template = Block(kind=BlockKind.SIGNATURE, text="", lines=None, heading=(name,), language=language)
+            heading = nesting.open(text, name)
+            template = Block(kind=BlockKind.SIGNATURE, text="", lines=None, heading=heading, language=language)
             blocks += spread(template, keep(dedent([line])))
-    return blocks + _read_comment(held, language)
+    return blocks + _read_comment(held, language, nesting)
+
+
+@dataclass(slots=True)
+class _Nesting:
+    """What stands open around a line, outermost first: how far each is indented, and its name.
+
+    A definition ends where one begins that is indented no further, or where a brace or an ``end`` closes it there.
+    """
+
+    opened: list[tuple[int, str]] = field(default_factory=list)
+
+    def open(self, text: str, name: str) -> tuple[str, ...]:
+        """The qualified name of a definition that begins with this line."""
+        indent = _indent(text)
+        self._leave(indent)
+        self.opened.append((indent, name))
+        return tuple(each for _, each in self.opened)[-_DEEPEST:]
+
+    def close(self, text: str) -> None:
+        """Take notice of a line that ends definitions, if it does."""
+        if _CLOSING.match(text):
+            self._leave(_indent(text))
+
+    def around(self, text: str) -> tuple[str, ...]:
+        """The qualified name of what a line stands in."""
+        return tuple(name for indent, name in self.opened if indent < _indent(text))[-_DEEPEST:]
+
+    def _leave(self, indent: int) -> None:
+        while self.opened and self.opened[-1][0] >= indent:
+            self.opened.pop()
+
+
+def _indent(text: str) -> int:
+    expanded = text.expandtabs(_TAB)
+    return len(expanded) - len(expanded.lstrip())
 
 
 def _find_name(text: str, language: str) -> str | None:
@@ -115,11 +157,12 @@ def _find_name(text: str, language: str) -> str | None:
     return None if name is None or name.lower() in _NO_NAMES else name
 
 
-def _read_comment(held: Sequence[NumberedLine], language: str) -> list[Block]:
+def _read_comment(held: Sequence[NumberedLine], language: str, nesting: _Nesting) -> list[Block]:
     letters = sum(sum(map(str.isalpha, line.text)) for line in held)
     if letters < _LEAST_COMMENT:
         return []
-    template = Block(kind=BlockKind.COMMENT, text="", lines=None, language=language)
+    heading = nesting.around(held[0].text[:1000])
+    template = Block(kind=BlockKind.COMMENT, text="", lines=None, heading=heading, language=language)
     return spread(template, keep(dedent(held)))
 
 

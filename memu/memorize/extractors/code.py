@@ -24,6 +24,7 @@ _MIN_WORDS = 4
 _MAX_LABEL = 120
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _PRIVATE = re.compile(r"(?:^|[.\s])_\w")
+_NAMESPACE = re.compile(r"\s*(?:export +|inline +|pub(?:\([a-z]+\))? +|declare +)?(?:namespace|module|mod)\b")
 _TEST_NAME = re.compile(r"^(?:test_.*|.*_test|conftest|.*\.(?:test|spec))$")
 
 
@@ -86,10 +87,12 @@ def _open(document: Document, block: Block, label: str) -> Candidate | None:
 
 def _signatures(document: Document, dropped: Counter[str]) -> Iterator[Candidate]:
     given = 0
-    for block in document.blocks:
-        if block.kind is not BlockKind.SIGNATURE or not block.text.strip():
-            continue
-        if len(block.heading) > 1 or _is_private(block):
+    signatures = [block for block in document.blocks if block.kind is BlockKind.SIGNATURE and block.text.strip()]
+    outermost = [block for block in signatures if len(block.heading) == 1]
+    # What stands in nothing but a namespace is as public as what stands in none.
+    depth = 2 if outermost and all(_NAMESPACE.match(block.text) for block in outermost) else 1
+    for block in signatures:
+        if len(block.heading) > depth or _is_private(block):
             continue
         if given >= _MAX_SIGNATURES or not fits(block.text) or re.search(r"\b_\w", block.text.split("(")[0]):
             dropped["signature"] += 1
