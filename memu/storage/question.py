@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["COSINE_DIGITS", "FILTERS_KEPT", "Questioned"]
+__all__ = ["COSINE_DIGITS", "FILTERS_KEPT", "Questioned", "in_whole_numbers", "length_of"]
 
-# Cosines come from float32; beyond this a difference means nothing.
+# Beyond this a difference means nothing.
 COSINE_DIGITS = 6
+_EXACT = 2**24 - 1
+_LARGEST = 127
 # Of how many filters a database's statements are kept.
 FILTERS_KEPT = 128
 
@@ -60,10 +62,33 @@ class Questioned(ABC):
         length = float(np.linalg.norm(vector))
         if limit <= 0 or not math.isfinite(length) or length == 0:
             return []
-        return self._nearest((vector / length).astype(np.float32), encoder_id, wanted, limit)
+        return self._nearest(in_whole_numbers(vector), encoder_id, wanted, limit)
 
     @abstractmethod
     def _nearest(
-        self, unit: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
+        self, asked: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
     ) -> list[ScoredPassage]:
-        """What is nearest to a vector of length one; ``limit`` is at least one."""
+        """What is nearest to a vector of whole numbers (``in_whole_numbers``); ``limit`` is at least one."""
+
+
+def in_whole_numbers(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The direction of a finite vector, shape (n,), in whole numbers.
+
+    They are as large as lets its product with a row of int8, and each sum on the way there, be a whole number that
+    float32 holds exactly. So in whatever order a database adds, both come to the same cosines, and rows that are
+    equal tie; what is rounded away moves a cosine by less than 0.0002.
+    """
+    import numpy as np
+
+    parts = vector.astype(np.float64)
+    # Rounding may add a half to each component.
+    room = _EXACT / _LARGEST - len(parts) / 2
+    whole: NDArray[np.float32] = np.rint(parts * (room / np.abs(parts).sum())).astype(np.float32)
+    return whole
+
+
+def length_of(asked: NDArray[np.float32]) -> float:
+    """How long a vector of whole numbers is."""
+    import numpy as np
+
+    return float(np.linalg.norm(asked.astype(np.float64)))

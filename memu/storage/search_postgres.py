@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
+    REAL,
     ColumnElement,
     Double,
     Integer,
@@ -26,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.selectable import FromClause
 
 from memu.storage.conditions import findable, settle
-from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned
+from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned, length_of
 from memu.storage.scoped import Scoped, linked
 from memu.storage.search import TRIED_AT_FIRST, ScoredPassage, SearchFilter
 from memu.storage.statements import one_of, within
@@ -55,11 +56,11 @@ class PostgresSearch(Questioned):
         self._exact_up_to = exact_up_to
 
     def _nearest(
-        self, unit: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
+        self, asked: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
     ) -> list[ScoredPassage]:
         """Exact but in a scope so large that it has an index."""
-        values: dict[str, Any] = {"query": unit, "encoder_id": encoder_id}
-        size = len(unit)
+        values: dict[str, Any] = {"query": asked, "length": length_of(asked), "encoder_id": encoder_id}
+        size = len(asked)
         if wanted.among is None and self._is_large(encoder_id, size):
             return self._by_index(size, values, wanted, limit)
         return self._by_scan(size, values, wanted, limit)
@@ -134,8 +135,10 @@ def _query(dimension: int) -> ColumnElement[Any]:
 
 
 def _score(vectors: FromClause, dimension: int) -> ColumnElement[float]:
-    distance = vectors.c.vector.op("<=>", return_type=Double)(_query(dimension))
-    return func.round(cast(1 - distance, Numeric(asdecimal=False)), COSINE_DIGITS).label("score")
+    # Of whole numbers the product is exact, and the length that of an embedded store, to the last bit.
+    product = 0 - vectors.c.vector.op("<#>", return_type=Double)(_query(dimension))
+    lengths = cast(cast(func.vector_norm(vectors.c.vector), REAL), Double) * bindparam("length", type_=Double)
+    return func.round(cast(product / lengths, Numeric(asdecimal=False)), COSINE_DIGITS).label("score")
 
 
 def _is_usable(dimension: int) -> tuple[ColumnElement[bool], ...]:

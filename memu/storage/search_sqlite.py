@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Integer, LargeBinary, Select, bindparam, select, type_coerce
 
 from memu.storage.conditions import findable, settle
-from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned
+from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned, length_of
 from memu.storage.scoped import Scoped, chunks, linked
 from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter
 from memu.storage.statements import one_of, within
@@ -40,24 +40,24 @@ class SqliteSearch(Questioned):
         self._few = few
 
     def _nearest(
-        self, unit: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
+        self, asked: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
     ) -> list[ScoredPassage]:
         if wanted.among is not None:
             rows = self._scoped.run(_vectors_among(), encoder_id=encoder_id, among=sorted(wanted.among)).all()
-            return settle(self._scoped, _cosines(rows, unit), wanted, limit)
+            return settle(self._scoped, _cosines(rows, asked), wanted, limit)
         if _is_narrow(wanted):
             rows = self._scoped.run(_passing_vectors(wanted), encoder_id=encoder_id, most=self._few + 1).all()
             if len(rows) <= self._few:
                 # They pass already: to ask again costs as much as to find them.
-                return settle(self._scoped, _best(_cosines(rows, unit), limit), EVERYTHING, limit)
-        return self._of_packs(unit, encoder_id, wanted, limit)
+                return settle(self._scoped, _best(_cosines(rows, asked), limit), EVERYTHING, limit)
+        return self._of_packs(asked, encoder_id, wanted, limit)
 
     def _of_packs(
-        self, unit: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
+        self, asked: NDArray[np.float32], encoder_id: str, wanted: SearchFilter, limit: int
     ) -> list[ScoredPassage]:
         """The best that pass the filter: tried on the highest scores first, then on more, at last on all."""
-        found = scan(self._scoped, encoder_id, unit)
-        scores = found.cosines.astype("float64").round(COSINE_DIGITS)
+        found = scan(self._scoped, encoder_id, asked)
+        scores = found.cosines.round(COSINE_DIGITS)
         for tried in (limit * TRIED_AT_FIRST, limit * _TRIED_AT_SECOND):
             if len(scores) <= tried:
                 return self._settle(found, scores, range(len(scores)), encoder_id, wanted, limit)
@@ -101,14 +101,15 @@ def _is_narrow(wanted: SearchFilter) -> bool:
     return any(each is not None for each in (*named, *times))
 
 
-def _cosines(rows: Sequence[Any], unit: NDArray[np.float32]) -> list[tuple[str, float]]:
+def _cosines(rows: Sequence[Any], asked: NDArray[np.float32]) -> list[tuple[str, float]]:
     """(passage id, cosine) of (passage id, vector); vectors of another size or of length zero are passed over."""
     import numpy as np
 
-    usable = [(each, vector) for each, vector in rows if len(vector) == len(unit) and any(vector)]
+    usable = [(each, vector) for each, vector in rows if len(vector) == len(asked) and any(vector)]
     whole = np.frombuffer(b"".join([vector for _, vector in usable]), dtype=np.int8)
-    floats = whole.reshape(len(usable), len(unit)).astype(np.float32)
-    cosines = (floats @ unit / np.linalg.norm(floats, axis=1)).astype(np.float64).round(COSINE_DIGITS)
+    floats = whole.reshape(len(usable), len(asked)).astype(np.float32)
+    lengths = np.linalg.norm(floats, axis=1).astype(np.float64) * length_of(asked)
+    cosines = ((floats @ asked).astype(np.float64) / lengths).round(COSINE_DIGITS)
     return [(each, float(cosine)) for (each, _), cosine in zip(usable, cosines, strict=True)]
 
 

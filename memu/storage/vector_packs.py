@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Select, bindparam, select
 
+from memu.storage.question import length_of
 from memu.storage.scoped import Scoped, chunks
 from memu.storage.statements import one_of, within
 from memu.storage.tables import passage_vector, vector_pack
@@ -36,7 +37,7 @@ Place = tuple[str, int]
 class Scan:
     """The cosines of all packed vectors, shape (n,), and where each lies."""
 
-    cosines: NDArray[np.float32]
+    cosines: NDArray[np.float64]
     places: NDArray[np.int64]
     # The first index of each scope's, in the order of the scopes.
     starts: tuple[tuple[int, str], ...]
@@ -61,11 +62,11 @@ class Scan:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
-def scan(scoped: Scoped, encoder_id: str, unit: NDArray[np.float32]) -> Scan:
-    """The cosine of each packed vector of an encoder with a unit vector; none where sizes differ."""
+def scan(scoped: Scoped, encoder_id: str, asked: NDArray[np.float32]) -> Scan:
+    """The cosine of each packed vector of an encoder with one of whole numbers; none where sizes differ."""
     import numpy as np
 
-    size = len(unit)
+    size = len(asked)
     block = np.empty((SLOTS, size), dtype=np.float32)
     dots: list[NDArray[np.float32]] = []
     norms: list[NDArray[np.float32]] = []
@@ -82,16 +83,17 @@ def scan(scoped: Scoped, encoder_id: str, unit: NDArray[np.float32]) -> Scan:
             # Into the same floats again and again: they stay in the processor's cache.
             floats = block[:slots]
             np.copyto(floats, np.frombuffer(vectors, dtype=np.int8).reshape(slots, size))
-            dots.append(floats @ unit)
+            dots.append(floats @ asked)
             norms.append(np.frombuffer(stored_norms, dtype="<f4"))
             places.append(np.arange(number * SLOTS, number * SLOTS + slots))
             count += slots
     if not count:
-        return Scan(cosines=np.empty(0, np.float32), places=np.empty(0, np.int64), starts=())
+        return Scan(cosines=np.empty(0, np.float64), places=np.empty(0, np.int64), starts=())
     lengths = np.concatenate(norms)
     held = np.flatnonzero(lengths)
     return Scan(
-        cosines=np.concatenate(dots)[held] / lengths[held],
+        cosines=np.concatenate(dots)[held].astype(np.float64)
+        / (lengths[held].astype(np.float64) * length_of(asked)),
         places=np.concatenate(places)[held],
         starts=tuple((int(np.searchsorted(held, start)), scope_id) for start, scope_id in starts),
     )
