@@ -61,7 +61,7 @@ SLACK: dict[str, object] = {
 def test_a_slack_export_knows_people_and_threads_over_all_days() -> None:
     assert said(read(SLACK)) == [
         (("ops",), "orla", "Shall we move the queue?"),
-        (("ops", "Thread: Shall we move the queue?"), "tom", "Yes, @orla, on Friday."),
+        (("ops", "Thread of orla, 2023-11-14 22:13"), "tom", "Yes, @orla, on Friday."),
         (("random",), "U9", "Cake in the kitchen."),
     ]
 

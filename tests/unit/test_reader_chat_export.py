@@ -206,7 +206,7 @@ def test_telegram_tells_messages_and_what_they_answer(export: dict[str, Any], co
     assert [block.heading for block in document.blocks[:4]] == [
         ("Boat club",),
         ("Boat club",),
-        ("Boat club", "Reply to Orla: The crane is serviced in May."),
+        ("Boat club", "Reply to Orla, 2023-11-14 22:13"),
         ("Boat club", "Reply to message 99"),
     ]
     assert document.blocks[0].place == "conversation 4242, message 2"
@@ -241,8 +241,8 @@ def test_slack_tells_speakers_threads_and_what_was_typed() -> None:
     ]
     assert [block.heading for block in document.blocks] == [
         ("ops",),
-        ("ops", "Thread: Shall we move the queue & the jobs to Postgres?"),
-        ("ops", "Thread 1600000000.000200"),
+        ("ops", "Thread of orla, 2023-11-14 22:13"),
+        ("ops", "Thread of 2020-09-13 12:26"),
         ("ops",),
     ]
     assert document.title == "ops 2023-11-14"

@@ -10,7 +10,6 @@ from datetime import datetime
 
 from memu.ingest.readers.dates import parse_time
 from memu.ingest.readers.json_tree import Json
-from memu.ingest.readers.runs import shorten
 
 __all__ = [
     "Conversation",
@@ -18,15 +17,14 @@ __all__ = [
     "index_items",
     "join_strings",
     "place_message",
-    "quote_start",
     "read_conversation",
     "read_moment",
     "read_word",
+    "tell_message",
 ]
 
 _PLACE = re.compile(r"conversation (\w+), message ")
 _KEY_DIGITS = 8
-_QUOTED = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +82,13 @@ def join_strings(parts: Iterable[Json]) -> tuple[Json, ...]:
     return (Json("string", min(each.start for each in pieces), max(each.end for each in pieces), text),)
 
 
-def quote_start(texts: Iterable[Json]) -> str:
-    """The first words of what was said, for a heading."""
-    return shorten(next((text.text for text in texts), ""), _QUOTED)
+def tell_message(speaker: str | None, time: datetime | None, otherwise: str) -> str:
+    """Which message is answered, for a heading: whose and when.
+
+    Never a word of it: what a message says may be forgotten, and a heading that quotes its beginning would not be
+    known for it.
+    """
+    return ", ".join(filter(None, (speaker, time.strftime("%Y-%m-%d %H:%M") if time else ""))) or otherwise
 
 
 def index_items(value: Json | None) -> Mapping[str, Json]:

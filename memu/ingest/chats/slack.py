@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from memu.ingest.chats.conversation import Conversation, Turn, place_message, quote_start, read_moment, read_word
+from memu.ingest.chats.conversation import Conversation, Turn, place_message, read_moment, read_word, tell_message
+from memu.ingest.readers.dates import parse_time
 from memu.ingest.readers.json_tree import Json
 
 __all__ = ["People", "Slack", "is_day", "read_people", "read_turns"]
@@ -62,7 +63,7 @@ def read_people(users: Json) -> People:
 
 
 def read_turns(messages: Sequence[Json], channel: str, people: People) -> Iterator[Turn]:
-    """What was said, in the order of the messages; replies stand under the beginning of what they answer."""
+    """What was said, in the order of the messages; replies stand under whose message they answer, and its time."""
     own = _Own([each for each in messages if each.form == "object"], people)
     for message in own.messages:
         turn = own.read(message, channel)
@@ -101,9 +102,8 @@ class _Own:
 
     def _name_thread(self, stamp: str) -> str:
         first = self._by_stamp.get(stamp)
-        text = first.get("text") if first is not None else None
-        start = quote_start([self._decode(text)]) if text is not None else ""
-        return f"Thread: {start}" if start else f"Thread {stamp}"
+        speaker = self._name_speaker(first) if first is not None else None
+        return f"Thread of {tell_message(speaker, parse_time(stamp), stamp)}"
 
     def _name_speaker(self, message: Json) -> str | None:
         user = read_word(message, "user")

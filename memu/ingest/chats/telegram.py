@@ -9,9 +9,9 @@ from memu.ingest.chats.conversation import (
     Turn,
     join_strings,
     place_message,
-    quote_start,
     read_moment,
     read_word,
+    tell_message,
 )
 from memu.ingest.readers.json_tree import Json
 
@@ -88,11 +88,11 @@ def _read_message(message: Json, key: str, title: str, known: Mapping[str, Json]
 
 
 def _name_thread(answered: str, known: Mapping[str, Json]) -> str:
-    original = known.get(answered)
-    start = quote_start(join_strings(_pieces(original.get("text")))) if original is not None else ""
-    if original is None or not start:
-        return f"Reply to message {answered}"
-    return f"Reply to {read_word(original, 'from') or 'message'}: {start}"
+    original, otherwise = known.get(answered), f"message {answered}"
+    if original is None:
+        return f"Reply to {otherwise}"
+    time = read_moment(original, "date_unixtime", "date")
+    return f"Reply to {tell_message(read_word(original, 'from'), time, otherwise)}"
 
 
 def _pieces(text: Json | None) -> Iterator[Json]:
