@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.postgres import Server
 from support.stores import Bench, on_server_once
 
 from memu import Finding, Interceptor, MemoryService, Severity, StepEvent
@@ -412,6 +413,71 @@ TREES = {
     ),
 }
 DAMAGES = {**ROWS, **TREES}
+
+
+# What is of a SQLite file alone: packs of vectors, the order of columns, and rows that a server never lets in.
+OF_A_FILE = ("vector_pack", "place = NULL", "ignore_check_constraints", "INTO recall_file ")
+IN_POSTGRES = {
+    "shown = 0": "shown = false",
+    "'[]', 0, created_at": "'[]', false, created_at",
+    "'[]', 1, created_at": "'[]', true, created_at",
+    "WHERE 1 ": "WHERE true ",
+    "char(10, 10)": "chr(10) || chr(10)",
+    "char(10)": "chr(10)",
+    "x'0102'": "'[1,2]'",
+    "zeroblob(64)": "array_fill(0, ARRAY[64])::vector",
+}
+OF_ROWS = [
+    (name, damage)
+    for name, damage in ROWS.items()
+    # A server's keys hold always, so it is not asked whether its rows belong to one another.
+    if isinstance(damage.harm, str)
+    and damage.check != "links"
+    and not any(each in damage.harm for each in OF_A_FILE)
+]
+# Of each check the first two, for each costs half a second; the checks themselves are the same code.
+ON_SERVER = dict(
+    pair
+    for check in sorted(CHECKS)
+    for pair in [(name, damage) for name, damage in OF_ROWS if damage.check == check][:2]
+)
+
+
+def to_postgres(harm: str) -> str:
+    """The same damage there; what it would refuse goes past its keys."""
+    rest = harm.removeprefix("PRAGMA foreign_keys = ON; ")
+    for ours, theirs in IN_POSTGRES.items():
+        rest = rest.replace(ours, theirs)
+    return (
+        rest if rest != harm and harm.startswith("PRAGMA") else f"SET session_replication_role = replica; {rest}"
+    )
+
+
+async def test_f52_damaged_rows_are_found_on_a_server_as_in_a_file(tmp_path: Path, postgres: Server) -> None:
+    """One store, copied for each damage: what a remedy mends is tried on files."""
+    bench = Bench(tmp_path, server=postgres)
+    bench.work.mkdir()
+    for name in ("crontab.md", "0019-centralise-mysql-databases.md", "redeploying-applications-on-rebuild.md"):
+        shutil.copy(FOLDERS["documents"] / name, bench.work)
+    async with bench.open(encoder=HashingEncoder()) as memu:
+        await memu.memorize_workspace(bench.work)
+        assert (await memu.examine(thorough=True)).findings == ()
+    missed: dict[str, object] = {}
+    for name, damage in ON_SERVER.items():
+        postgres.copy(f"{bench.base}/{bench.name}", name)
+        url = postgres.named(name)
+        postgres.execute(to_postgres(str(damage.harm)), url)
+        async with MemoryService.open(url, out=bench.out, encoder=HashingEncoder()) as memu:
+            found = (await memu.examine(thorough=True)).findings
+        if not any(
+            (each.check, each.severity) == (damage.check, damage.severity) and damage.told in each.message
+            for each in found
+        ):
+            missed[name] = found
+        postgres.forget(name)
+    bench.discard()
+    assert missed == {}
+    assert {damage.check for damage in ON_SERVER.values()} >= CHECKS - {"file", "links", "locks", "export"}
 
 
 async def follow(remedy: str, folder: Path) -> None:

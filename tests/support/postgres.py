@@ -81,6 +81,10 @@ class Server:
         self._made.append(name)
         self._named[new] = self.url_of(name)
 
+    def forget(self, key: str) -> None:
+        """Drop the database of ``key``, whatever was done to it."""
+        self.drop(self._named.pop(key))
+
     def release(self, key: str) -> None:
         if key in self._named:
             self.take_back(self._named.pop(key), full=True)
