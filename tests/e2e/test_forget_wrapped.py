@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.stores import Bench
+from support.stores import Bench, on_both, on_server_once
 
 from memu import MemoryService
 
@@ -232,10 +232,9 @@ def _list_parts(value: Any) -> list[str]:
     return value.decode("utf-8").splitlines() if isinstance(value, bytes) else list(map(repr, value))
 
 
-@pytest.mark.parametrize("way", ["entry", "match"])
-async def test_f46_the_receipt_names_every_source_that_says_it(way: str, tmp_path: Path) -> None:
+@on_server_once("way", ["entry", "match"])
+async def test_f46_the_receipt_names_every_source_that_says_it(way: str, bench: Bench) -> None:
     """Two statements that differ in markup alone are one, whichever was pointed at."""
-    bench = Bench(tmp_path)
     bench.write({**PLAIN, "l.md": "The vault code word is [heliotrope](http://x.y) walrus.\n"})
     async with bench.open(encoder=None) as memu:
         await memu.memorize_workspace(bench.work)
@@ -247,9 +246,9 @@ async def test_f46_the_receipt_names_every_source_that_says_it(way: str, tmp_pat
     assert not any(word.encode() in bench.raw().lower() for word in WORDS)
 
 
-async def test_f46_a_stale_caption_is_cut_too(tmp_path: Path) -> None:
+@on_both
+async def test_f46_a_stale_caption_is_cut_too(bench: Bench) -> None:
     """Whatever way the words got into a row that is shown, forgetting looks there."""
-    bench = Bench(tmp_path)
     bench.write({**PLAIN, "b.md": "# Boats\n\nBoats are always painted in May.\n"})
     async with bench.open(encoder=None) as memu:
         await memu.memorize_workspace(bench.work)
