@@ -25,7 +25,6 @@ from memu.assembly import (
 )
 from memu.carrier import Carrier, Change, Workflows
 from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, StoreError
-from memu.ingest.paths import read_source
 from memu.memorize.extractors.protocol import Extractor
 from memu.providers.endpoint import require_local
 from memu.providers.meter import Meter
@@ -769,16 +768,16 @@ class MemoryService:
     def _read_copy(self, root: Path, path: str) -> bytes | None:
         """A source's redacted text, for trees that hold copies."""
         from memu.ingest.disguises import hides_secret
-        from memu.ingest.encoding import decode
+        from memu.ingest.plain_files import read_text
         from memu.ingest.redact import redact
 
         try:
-            text = decode(read_source(root, path, max_size=self._settings.max_file_bytes)).text
+            text = read_text(root, path, max_size=self._settings.max_file_bytes)
         except ReadError:
             return None
-        shown = redact(text, path=path).text
-        # Lines that only look harmless are in no copy; footnotes then lead to the source itself.
-        return None if hides_secret(shown, path) else shown.encode("utf-8")
+        shown = redact(text or "", path=path).text
+        # What is no text, and lines that only look harmless, are in no copy; footnotes lead to the source itself.
+        return None if text is None or hides_secret(shown, path) else shown.encode("utf-8")
 
 
 def _lock_name(scope: Scope, root: str) -> str:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from memu.errors import NotFound, ReadError
 from memu.ingest.document import Block, BlockKind, Row, Source
-from memu.ingest.paths import read_source
 from memu.records import LineSpan, Passage
 
 __all__ = ["DISGUISED", "FORGOTTEN", "GONE", "OPENED", "show_file", "show_kept", "show_stored"]
@@ -36,19 +35,17 @@ def show_file(root: Path, path: str, span: LineSpan | None, max_size: int) -> tu
         NotFound: the file has no such lines.
     """
     # Loaded here, for a search uses none of them.
-    from memu.ingest.chats.archive import is_archive
     from memu.ingest.disguises import hides_secret
-    from memu.ingest.encoding import decode
-    from memu.ingest.office.forms import find_form
+    from memu.ingest.plain_files import read_text
     from memu.ingest.redact import redact
 
     try:
-        data = read_source(root, path, max_size=max_size)
-        if find_form(path, data) is not None or is_archive(path, data):
-            return None, OPENED
-        text = redact(decode(data).text, path=path).text
+        raw = read_text(root, path, max_size=max_size)
     except ReadError:
         return None, GONE
+    if raw is None:
+        return None, OPENED
+    text = redact(raw, path=path).text
     lines = text.removesuffix("\n").split("\n") if text else []
     if span is not None:
         _require(span, len(lines), path)

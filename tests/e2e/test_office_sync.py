@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from support.office import make_book, make_pdf
 
-from memu import MemoryService, Workflow
+from memu import MemoryService, Settings, Workflow
 from memu.errors import NotFound
 from memu.ingest.office.forms import MISSING
 from memu.memorize.file_steps import Read
+from memu.retrieve.source_text import OPENED
 
 pytestmark = pytest.mark.e2e
 
@@ -138,3 +139,17 @@ async def test_p4_forgetting_what_a_page_said_leaves_the_other_pages(tmp_path: P
         assert shown == [PLAN[0]]
         hits = (await memu.retrieve_workspace("heron Ludwig fish crates")).hits
         assert not any("heron" in hit.text for hit in hits)
+
+
+async def test_p11_a_copied_tree_holds_no_document_whatever_its_bytes_look_like(tmp_path: Path) -> None:
+    # A sender's line in front makes its bytes look like text.
+    (tmp_path / "plan.pdf").write_bytes(b"sent by mail\n" + make_pdf(PLAN))
+    (tmp_path / "notes.md").write_text("# Notes\n\nThe harbour opens at six.\n")
+    await sync(tmp_path, settings=Settings.load(resources="copy", encoder="none"))
+    tree = tmp_path / ".memu" / "workspace-memory"
+    files = {path.name: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
+    assert b"harbour opens" in files["notes.md"]
+    assert not [name for name, data in files.items() if b"%PDF-" in data]
+    async with open_memu(tmp_path) as memu:
+        shown = await memu.get("plan.pdf")
+        assert (shown.text, shown.notice) == ("\n\n".join(PLAN), OPENED)
