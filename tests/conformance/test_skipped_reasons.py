@@ -1,4 +1,4 @@
-"""What was skipped for a reason that does not hold any more is found by how the reason ends, on either database."""
+"""What was skipped for a reason that no longer holds is found by how the reason ends, on either database."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ def test_every_command_and_setting_is_described() -> None:
     ):
         assert f"\nmemu {command}" in page
     for name in Settings.model_fields:
-        told = models if name.startswith(("chat_", "embed_", "extract_", "fold_", "overview_", "vision_", "audio_")) else page
+        profiles = ("chat_", "embed_", "extract_", "fold_", "overview_", "vision_", "audio_")
+        told = models if name.startswith(profiles) else page
         assert f"`{name}`, `MEMU_{name.upper()}`" in told, name
     assert str(Settings.model_fields["max_file_bytes"].default) in page
 
