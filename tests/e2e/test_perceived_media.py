@@ -230,3 +230,21 @@ def test_a_chat_model_alone_is_shown_no_image() -> None:
     )
     endpoint = named.endpoints({})["vision"]
     assert (endpoint.model, endpoint.base_url) == ("eye", "http://localhost:1/v1")
+
+
+async def test_p4_what_is_forgotten_of_an_image_stays_so_though_it_is_looked_at_again(tmp_path: Path) -> None:
+    (tmp_path / "board.png").write_bytes(make_png())
+    eye, media = looking()
+    async with open_memu(tmp_path, media) as memu:
+        await memu.memorize_workspace(tmp_path)
+        [entry] = [each for each in await memu.list_entries() if "pier 9" in each.text]
+        await memu.forget(entry.id)
+        assert "pier 9" not in pages(tmp_path)
+        await memu.memorize_workspace(tmp_path)
+        assert len(eye.asked) == 2
+        texts = [each.text for each in await memu.list_entries()]
+        assert not any("pier 9" in text for text in texts)
+        assert any("4711" in text for text in texts)
+        hits = (await memu.retrieve_workspace("where is the ferry moored")).hits
+        assert not any("pier 9" in hit.text for hit in hits)
+    assert "pier 9" not in pages(tmp_path)
