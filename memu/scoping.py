@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
+from sqlalchemy.engine import URL
 
 from memu.providers.endpoint import require_local
 from memu.records import Scope
@@ -21,7 +22,7 @@ __all__ = ["Scoping", "open_scoped"]
 _SAMPLE = 1000
 
 
-def open_scoped(url: str, model: type[BaseModel]) -> Database:
+def open_scoped(url: str | URL, model: type[BaseModel]) -> Database:
     """A store whose scopes ``model`` can name.
 
     Raises:
