@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from memu.ingest.secret_patterns import join_words
-from memu.ingest.secret_values import is_key, is_passphrase, is_password, is_worded_secret
+from memu.ingest.secret_values import is_key, is_passphrase, is_password, is_said, is_worded_secret
 
 __all__ = ["find_assigned"]
 
@@ -93,7 +93,13 @@ _HARMLESS = re.compile(
 )
 _ESCAPED = re.compile(r"""\\{1,3}["'](?P<value>[^"'\\\n]{1,4096})\\""")
 _QUOTED = re.compile(r"""(?P<quote>["'`])(?P<value>(?:(?!(?P=quote))[^\\\n]|\\.){1,4096})(?P=quote)""")
-_BARE = re.compile(r"""[^\s"'`,;<>|\\]+""")
+# An "&" of a page or a chat export is written in five letters, and belongs to the value.
+_ENTITY = "&(?:amp|lt|gt|quot|apos|#x?[0-9a-fA-F]{1,5});"
+_BARE = re.compile(rf"""(?:[^\s"'`,;<>|\\&]++|{_ENTITY}|&)++""")
+# Where a query goes on with its next name.
+_NEXT_NAME = re.compile(r"&(?:amp;)?(?=[\w.\[\]-]{1,64}=)")
+# Where writing without spaces goes on behind a value: its words and its signs.
+_CJK = re.compile("(?<=[!-~])[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uff00-\uff0f\uff1a-\uff20]")
 _ELEMENT = re.compile(r"[^<\s]{1,4096}(?=</)")
 _ENVIRONMENT = re.compile(r"""[^\s"'`\\]+""")
 _LINE_END = re.compile(r"""[ \t]*(?:$|\n|[#|"'`\\<,;]|//|--)""")
@@ -184,12 +190,26 @@ def _find_bare(
     head = pattern.match(text, start, start + _DECIDING)
     if head is None:
         return None
-    value = head[0].partition("&")[0] if assigned and not capitals else head[0]
+    value = head[0] if capitals else _cut(head[0], is_query=assigned)
     if not looks_right(value.rstrip(_PUNCTUATION), plain=capitals):
         return None
     whole = pattern.match(text, start)
     end = whole.end() if whole is not None and value == head[0] else start + len(value)
-    # Behind a colon in running text stands a sentence; a value is the last thing on its line.
-    if not assigned and _LINE_END.match(text, end) is None:
+    # Behind a colon in running text stands a sentence: a value is the last thing on its line, or no word of any.
+    if not assigned and _LINE_END.match(text, end) is None and not _is_no_word(value, looks_right):
         return None
     return start, start + len(text[start:end].rstrip(_PUNCTUATION))
+
+
+def _cut(value: str, *, is_query: bool) -> str:
+    """The value without what a query, or a sentence in a writing without spaces, goes on with."""
+    if is_query and (following := _NEXT_NAME.search(value)) is not None:
+        value = value[: following.start()]
+    if not value.isascii() and (following := _CJK.search(value)) is not None:
+        value = value[: following.start()]
+    return value
+
+
+def _is_no_word(value: str, looks_right: Callable[..., bool]) -> bool:
+    value = value.rstrip(_PUNCTUATION)
+    return looks_right is not is_password or value.isdigit() or is_said(value)

@@ -13,6 +13,7 @@ __all__ = [
     "is_password",
     "is_placeholder",
     "is_random",
+    "is_said",
     "is_worded_secret",
 ]
 
@@ -60,6 +61,13 @@ _INVITING = re.compile(
     r"(?i:^(?:your|the|some|any|insert|enter|replace|put|add|use|get|set|see|fake|dummy|sample|mock|example|to)[-_.]"
     r"|(?:change|fix|fill)[-_.]?(?:me|this|it|in)|placeholder|example|here$|xxx)"
 )
+# "The password is SHA256-hashed", "is 12characters", "2-step": words for what is done to one, how long it is and
+# who keeps it.
+_ABOUT_PASSWORDS = re.compile(
+    r"(?i:base|sha|md|utf|pbkdf|argon|aes|crypt|rsa|hmac|rot|rfc|ntlm)[-_]?\d|(?i:chars?|character|digit|bit|byte|letter)s?\b"
+    r"|^\d{1,3}-[a-z]+$|(?i:^1password|^keepass\d?)"
+)
+_INNER_SIGN = re.compile(r"(?<=\w)[!#$%^*?~](?=\w)")
 # Words that a sentence about passwords has and a passphrase hardly.
 _SENTENCE = re.compile(
     r"\b(?:the|an?|is|are|was|must|should|can(?:not)?|not|no|your|you|my|enter|please|type|use|to|for|of|in|at|with|and|or"
@@ -116,6 +124,13 @@ def _could_be_password(value: str, plain: bool) -> bool:
         return value.isdigit() and (len(value) >= 6 or plain)
     title = value.istitle() and value.isalpha()
     return plain and len(value) >= 8 and not title
+
+
+def is_said(value: str) -> bool:
+    """Whether a word of a sentence about a password is the password: digits among letters, or a sign inside."""
+    mixed = _DIGIT.search(value) is not None and any(map(str.isalpha, value))
+    made = mixed or (len(value) >= 8 and _INNER_SIGN.search(value) is not None)
+    return made and is_password(value, plain=False) and not _ABOUT_PASSWORDS.search(value)
 
 
 def is_key(value: str, *, plain: bool) -> bool:

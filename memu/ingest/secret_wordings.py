@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memu.ingest.secret_patterns import SecretPattern
-from memu.ingest.secret_values import is_password, is_placeholder
+from memu.ingest.secret_values import is_password, is_placeholder, is_said
 
 __all__ = ["SPOKEN"]
 
@@ -14,10 +14,6 @@ _LOGIN = rf"(?:\s{{1,16}}(?:login|account)[ \t]{{1,8}}{_HOST}){{1,2}}"
 _VALUE = r"[\"']?(?P<secret>[^\s\"'`$\\]{3,256})"
 _WORD = r"(?P<secret>[^\s\"'`*“”„«»\[\](){}<>\\/]{8,100})(?<![.,;:!?。])"
 _PORTS = re.compile(r"\d{1,5}(?::\d{1,5})*(?:/\w+)?|\d{1,3}(?:\.\d{1,3}){3}:.*")
-# "The password is SHA256-hashed", "is 12characters": words for what is done to one, and how long it is.
-_ABOUT_PASSWORDS = re.compile(
-    r"(?i:base|sha|md|utf|pbkdf|argon|aes|crypt|rsa|hmac|rot|rfc|ntlm)[-_]?\d|(?i:chars?|character|digit|bit|byte|letter)s?\b"
-)
 
 
 def _is_given(value: str) -> bool:
@@ -27,11 +23,6 @@ def _is_given(value: str) -> bool:
 def _is_option(value: str) -> bool:
     """What directly follows an option that only takes a password; ports belong to another command's."""
     return _is_given(value) and not _PORTS.fullmatch(value)
-
-
-def _is_said(value: str) -> bool:
-    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    return mixed and is_password(value, plain=False) and not _ABOUT_PASSWORDS.search(value)
 
 
 def _is_cell(value: str) -> bool:
@@ -66,9 +57,9 @@ SPOKEN: tuple[SecretPattern, ...] = (
             "password",
             word,
             rf"{word}[ :：]{{0,4}}[\"'`*“„«]{{0,3}}{_WORD}",
-            _is_said,
+            is_said,
         )
-        for word in ("assword is", "asswort ist", "contraseña es", "密码是", "密碼是")
+        for word in ("assword is", "asswort ist", "asswort lautet", "contraseña es", "密码是", "密碼是", "密码为")
     ),
     *(
         SecretPattern(
