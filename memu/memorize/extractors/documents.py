@@ -26,6 +26,7 @@ from memu.memorize.extractors.sections import (
     split_sections,
 )
 from memu.memorize.extractors.trust import instructs_model
+from memu.memorize.extractors.verdicts import find_label, sort_by_lists
 from memu.memorize.sentences import Slice, count_words, split_sentences
 from memu.records import MemoryType
 
@@ -33,6 +34,7 @@ __all__ = ["extract_document", "extract_sections"]
 
 _WORDS_PER_SENTENCE = 75  # 450 characters of English
 _MIN_PER_SECTION, _MAX_PER_SECTION = 2, 8
+_MAX_TOLD = 20
 _MAX_PER_SOURCE = 120
 # A section without headings inside may be a whole book; its beginning is weighed and the rest left to search.
 _MAX_WEIGHED = 400
@@ -54,6 +56,7 @@ class _Sentence:
     piece: Slice
     label: str
     score: int
+    told: MemoryType | None
 
 
 def extract_document(document: Document) -> Extraction:
@@ -84,8 +87,11 @@ def _choose(document: Document, section: Section, dropped: Counter[str]) -> list
     words = sum(count_words(sentence.piece.text) for sentence in sentences)
     budget = min(_MAX_PER_SECTION, max(_MIN_PER_SECTION, round(words / _WORDS_PER_SENTENCE)))
     ranked = sorted(range(len(sentences)), key=lambda at: (-sentences[at].score, at))[:budget]
-    dropped["unchosen"] += len(sentences) - len(ranked)
-    return [(sentences[at].index, _to_candidate(document, section, sentences[at])) for at in sorted(ranked)]
+    # What somebody marked as a decision or an action is kept whatever else its section says.
+    told = [at for at, sentence in enumerate(sentences) if sentence.told is not None][:_MAX_TOLD]
+    chosen = sorted({*ranked, *told})
+    dropped["unchosen"] += len(sentences) - len(chosen)
+    return [(sentences[at].index, _to_candidate(document, section, sentences[at])) for at in chosen]
 
 
 def _to_candidate(document: Document, section: Section, sentence: _Sentence) -> Candidate:
@@ -101,7 +107,7 @@ def _to_candidate(document: Document, section: Section, sentence: _Sentence) -> 
             happened_at=sentence.block.time or document.happened_at,
         ),
     )
-    return replace(made, memory_type=_classify(section, made.text))
+    return replace(made, memory_type=sentence.told or _classify(section, made.text))
 
 
 def _classify(section: Section, text: str) -> MemoryType:
@@ -116,7 +122,7 @@ def _score_sentences(section: Section, dropped: Counter[str]) -> Iterator[_Sente
     heading = join_heading(section.heading)
     lead_in = ""
     first = True
-    for index, block in zip(section.indices, section.blocks, strict=True):
+    for index, (block, listed) in zip(section.indices, sort_by_lists(section.blocks), strict=True):
         if block.kind not in _PROSE:
             dropped[block.kind.value] += 1
             continue
@@ -132,8 +138,9 @@ def _score_sentences(section: Section, dropped: Counter[str]) -> Iterator[_Sente
             if is_decision(section):
                 score += _weigh_decision(piece.text, opens=first, optional=in_list and _announces(lead_in))
             first = False
-            if score > _TOO_LOW:
-                yield _Sentence(index, block, piece, label, score)
+            told = find_label(piece.text) or listed
+            if score > _TOO_LOW or told is not None:
+                yield _Sentence(index, block, piece, label, score, told)
             else:
                 dropped["weak"] += 1
         if pieces and not in_list:
