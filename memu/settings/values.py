@@ -34,7 +34,7 @@ class Settings(BaseSettings):
     out: Path | None = None
     """Folder that holds the exported trees. None: ``.memu`` in the synced folder."""
     encoder: str = "auto"
-    """``auto`` (``embed_model`` if set, else the embedded one where ``memu[local]`` is installed), ``none``,
+    """``auto`` (``embed_model`` if set, else the embedded one where the extra ``local`` is installed), ``none``,
     or the path of an ONNX file."""
     max_file_bytes: int = Field(default=10_000_000, gt=0)
     """Larger files are skipped, with the reason."""

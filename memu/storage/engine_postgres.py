@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 
-from memu.errors import ConfigurationError, ExtraMissing
+from memu.errors import ConfigurationError, ExtraMissing, install_command
 
 if TYPE_CHECKING:
     import psycopg
@@ -69,7 +69,8 @@ def make_postgres(url: URL) -> Engine:
             connect_args=given,
         )
     except ModuleNotFoundError as error:
-        raise ExtraMissing("A Postgres store needs the extra 'postgres': pip install 'memu[postgres]'.") from error
+        needed = f"A Postgres store needs the extra 'postgres': {install_command('postgres')}."
+        raise ExtraMissing(needed) from error
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "checkin", _forget_mode)
     return engine

@@ -201,7 +201,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     code = "import sys; sys.modules['mcp'] = None\nfrom memu.cli import main\nmain()"
     ended = run_python(code, "mcp", cwd=tmp_path, environment={**os.environ})
     assert ended.returncode == 2
-    assert 'pip install "memu[mcp]"' in ended.stderr
+    assert "pip install '.[mcp]'" in ended.stderr
     assert not ended.stdout
 
 

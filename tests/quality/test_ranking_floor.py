@@ -154,7 +154,7 @@ async def test_words_alone_rank_well_in_each_language(store: Database, language:
     assert await _gain(store, None, questions) >= 0.95
 
 
-@pytest.mark.skipif(not is_installed(), reason="memu[local] is not installed")
+@pytest.mark.skipif(not is_installed(), reason="the extra 'local' is not installed")
 async def test_vectors_add_what_is_meant_and_take_nothing_away(store: Database) -> None:
     encoder = EmbeddedEncoder()
     await _embed(store, encoder)

@@ -14,7 +14,7 @@ from memu.providers.embedded import EmbeddedEncoder, OnnxModel, is_installed, mi
 
 pytestmark = pytest.mark.unit
 
-needs_model = pytest.mark.skipif(not is_installed(), reason="memu[local] is not installed")
+needs_model = pytest.mark.skipif(not is_installed(), reason="the extra 'local' is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ async def test_a_changed_file_is_refused_by_its_hash(tmp_path: Path, which: str)
     changed = tmp_path / "changed"
     changed.write_bytes(b"something else")
     encoder = EmbeddedEncoder(OnnxModel(**(fields | {which: changed})))
-    with pytest.raises(ConfigurationError, match=r"not the one that memu was made for.*memu\[local\]"):
+    with pytest.raises(ConfigurationError, match=r"not the one that memu was made for.*reinstall.*'\.\[local\]'"):
         await encoder.encode(["a"])
 
 
@@ -127,7 +127,7 @@ def test_a_missing_package_names_the_command(missing: str) -> None:
         return None if name == missing else object()
 
     assert not is_installed(find)
-    with pytest.raises(ExtraMissing, match=rf'{missing}.*pip install "memu\[local\]"'):
+    with pytest.raises(ExtraMissing, match=rf"{missing}.*pip install '\.\[local\]' in memu's checkout"):
         EmbeddedEncoder(find=find)
 
 

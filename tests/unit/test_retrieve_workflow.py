@@ -308,7 +308,7 @@ async def test_p12_no_encoder_and_no_vectors_leave_words_and_say_so(database: Da
     nothing = await ask(database, "when do deploys go out", None)
     unsynced = await ask(database, "when do deploys go out", HashingEncoder())
     assert nothing.hits[0].path == unsynced.hits[0].path == "docs/deploy.md"
-    assert "memu[local]" in (nothing.degraded or "")
+    assert "'.[local]'" in (nothing.degraded or "")
     assert "sync" in (unsynced.degraded or "")
 
 
