@@ -69,6 +69,8 @@ def place(settled: Path, tmp_path: Path) -> Place:
     for _ in range(2):
         # The first finds the folder copied; the second finds nothing to do.
         assert place.memu(*SYNC).code == 0
+        # Longer than the tick that the time of a change may lie behind.
+        time.sleep(0.15)
     assert place.mark.exists()
     return place
 

@@ -1,24 +1,18 @@
-"""The mark that lets a scheduled sync of a folder in which nothing moved end before it opens the store.
-
-A quiet sync that found nothing to do leaves ``idle.json`` beside the store: one digest of everything that its
-outcome hangs on. The next one looks at all of it again, by names, sizes and times alone, and ends there if the
-digest is the same. Whatever is in doubt leads to a whole sync; see docs/adr/0081-the-idle-mark.md.
-"""
+"""The mark itself: when it holds, when it is left, what it says."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import sys
 import time
-from array import array
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from memu.errors import MemuError
+from memu.idle.seal import Seal, describe_rights, describe_status, list_surroundings
 from memu.ingest.project_file import PROJECT_FILE, read_project_file
 from memu.ingest.scan import Scan, ScanRules, scan
 from memu.records import SyncReport
@@ -30,6 +24,7 @@ _STORE = "memu.sqlite3"
 _MARK = "idle.json"
 _TRUSTED_FOR_NS = 24 * 3600 * 10**9
 _RACY_NS = 2 * 10**9
+_TICK_NS = 10**8
 _NO_LIMIT = 1 << 62
 
 
@@ -38,7 +33,7 @@ class IdleMark:
     """What a whole sync left.
 
     user: the fields of its scope. seal: digest of all that it looked at. tree: the exported tree.
-    watched: files whose sizes and times are in the seal, beside those of the folder and the tree.
+    watched: settings files whose sizes and times are in the seal.
     looked_ns: when that sync began.
     """
 
@@ -66,41 +61,57 @@ class IdleWatch:
         if mark is None or not 0 <= self._began_ns - mark.looked_ns < _TRUSTED_FOR_NS:
             # Once a day a whole sync looks at everything, whatever a clock, a file system or this module missed.
             return False
-        if mark.user != self._user or self._seal(mark.tree, mark.watched) != mark.seal:
+        if mark.user != self._user or self._seal(mark.tree, mark.watched).digest != mark.seal:
             return False
-        os.utime(_place(self._root))
+        try:
+            os.utime(_place(self._root))
+        except OSError:
+            # Somebody else's mark, perhaps of a store that we may not write: the sync says it.
+            return False
         return True
 
     def keep(self, report: SyncReport, settings_file: Path | None) -> None:
         """After a sync: leave the mark where it found nothing to do and leaves nothing to be done, else remove it.
 
-        ``settings_file``: the user's configuration, whether or not it is there. May raise OSError.
+        ``settings_file``: the user's configuration, whether or not it is there.
         """
+        ended_ns = time.time_ns()
         place = _place(self._root)
-        if self._scan is None or report.export is None or not _is_idle(report) or self._is_racy(self._scan):
+        # A sync that cannot leave a mark is none the worse.
+        with suppress(OSError):
             place.unlink(missing_ok=True)
-            return
-        store = str(place.with_name(_STORE))
-        watched = [store, f"{store}-wal", str(self._root / PROJECT_FILE), *_installed()]
-        if settings_file is not None:
-            watched.append(str(settings_file.absolute()))
-        seal = self._seal(report.export.tree, watched)
-        mark = {"user": self._user, "seal": seal, "tree": report.export.tree, "watched": watched}
-        # A torn mark is none, so it needs no second name.
-        place.write_text(json.dumps({**mark, "looked_ns": self._began_ns}), encoding="utf-8")
+            if self._scan is None or report.export is None or not _is_idle(report) or self._is_racy(self._scan):
+                return
+            store = place.with_name(_STORE)
+            if _is_written(store, ended_ns):
+                return
+            watched = [str(self._root / PROJECT_FILE), str(place.with_name(".gitignore"))]
+            if settings_file is not None:
+                watched.append(str(settings_file.absolute()))
+            seal = self._seal(report.export.tree, watched)
+            if seal.newest_ns > self._began_ns - _lag(seal.newest_ns):
+                # Changed while the sync ran, which may have looked before.
+                return
+            mark = {"user": self._user, "seal": seal.digest, "tree": report.export.tree, "watched": watched}
+            # A torn mark is none, so it needs no second name.
+            place.write_text(json.dumps({**mark, "looked_ns": self._began_ns}), encoding="utf-8")
 
     def _is_racy(self, seen: Scan) -> bool:
         """Whether a file may have changed since the look with its size and time the same: git's rule."""
         return any(file.mtime_ns > self._began_ns - _RACY_NS for file in seen.files)
 
-    def _seal(self, tree: str, watched: Iterable[str]) -> str:
-        digest = hashlib.blake2b(digest_size=20)
-        for part in (self._asked, sys.version, *_environment(), *map(_status, watched)):
-            digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
-        _digest_scan(digest, self._scan or Scan(files=(), skipped=(), unlistable=()))
-        for line in _walk(tree):
-            digest.update(line.encode("utf-8", "surrogateescape") + b"\0")
-        return digest.hexdigest()
+    def _seal(self, tree: str, watched: Iterable[str]) -> Seal:
+        """All that the outcome of a sync hangs on, as it is now but for the folder, which was looked at before."""
+        seal = Seal()
+        seal.add(str(self._root), self._asked, *list_surroundings())
+        seal.add_scan(self._scan or Scan(files=(), skipped=(), unlistable=()))
+        home = _place(self._root).parent
+        store = str(home / _STORE)
+        seal.add(*map(describe_status, (store, f"{store}-wal")), describe_rights(str(home)))
+        for path in watched:
+            seal.add_watched(path)
+        seal.add_tree(tree)
+        return seal
 
 
 def read_mark(root: Path) -> IdleMark | None:
@@ -132,6 +143,11 @@ def confirmed_at(root: Path, store: Path | None, user: Mapping[str, object]) -> 
         return None
 
 
+def _lag(changed_ns: int) -> int:
+    """How far the time of a change may lie behind the clock: ticks of a system, or of a file system in seconds."""
+    return _TICK_NS if changed_ns % 10**9 else _RACY_NS
+
+
 def _place(root: Path) -> Path:
     return root / _STORE_FOLDER / _MARK
 
@@ -156,49 +172,6 @@ def _is_idle(report: SyncReport) -> bool:
     return not (changed or pages or left or published or spent)
 
 
-def _environment() -> list[str]:
-    """What the environment sets; a key decides nothing of what there is to do."""
-    names = [name for name in os.environ if name.startswith("MEMU_") and not name.endswith("_API_KEY")]
-    return [f"{name}={os.environ[name]}" for name in sorted(names)]
-
-
-def _installed() -> list[str]:
-    """The folders that change when memu or a library that it reads with is installed or upgraded."""
-    libraries = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    return [str(Path(__file__).parent), *libraries]
-
-
-def _status(path: str) -> str:
-    try:
-        found = os.stat(path)  # noqa: PTH116 - a Path for each would cost more than the question
-    except OSError:
-        return f"{path} is not there"
-    return f"{path} {found.st_size} {found.st_mtime_ns} {found.st_ino}"
-
-
-def _digest_scan(digest: hashlib.blake2b, seen: Scan) -> None:
-    """All at once, column by column: a line for each of many thousand files took as long as the scan."""
-    paths, sizes, times, stamps = zip(*seen.files, strict=True) if seen.files else ((), (), (), ())
-    digest.update("\0".join(paths).encode("utf-8", "surrogateescape"))
-    for column in (sizes, times, stamps):
-        digest.update(array("q", column).tobytes())
-    for problem in seen.skipped:
-        digest.update(f"\0{problem.path}\0{problem.reason}".encode("utf-8", "surrogateescape"))
-
-
-def _walk(tree: str) -> list[str]:
-    """A line for everything in the exported tree, links not followed."""
-    lines, pending = [], [tree]
-    while pending:
-        folder = pending.pop()
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(entry.path)
-                    found = entry.stat(follow_symlinks=False)
-                    size = 0 if entry.is_dir(follow_symlinks=False) else found.st_size
-                    lines.append(f"{entry.path} {found.st_mode} {size} {found.st_mtime_ns} {found.st_ino}")
-        except OSError as error:
-            lines.append(f"{folder} {error.errno}")
-    return sorted(lines)
+def _is_written(store: Path, ended_ns: int) -> bool:
+    """Whether another process has the store open, or wrote to it since our sync ended."""
+    return store.with_name(f"{store.name}-wal").exists() or store.stat().st_mtime_ns > ended_ns
