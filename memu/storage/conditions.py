@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, SelectBase, and_, false, func, or_, select, true, union_all
 
 from memu.records import Layer
 from memu.storage.scoped import Scoped, chunks, linked
@@ -17,7 +17,7 @@ from memu.storage.search import ScoredPassage, SearchFilter
 from memu.storage.statements import one_of, within
 from memu.storage.tables import passage, recall_entry, recall_file, recall_file_entry, resource
 
-__all__ = ["SCORE_DIGITS", "findable", "glob_pattern", "settle"]
+__all__ = ["SCORE_DIGITS", "findable", "glob_pattern", "select_passing", "settle"]
 
 # Sums of equal terms in another order differ in the last bits; beyond this a difference means nothing.
 SCORE_DIGITS = 9
@@ -51,13 +51,56 @@ def findable(wanted: SearchFilter) -> ColumnElement[bool]:
         conditions.append(passage.c.happened_at >= wanted.since)
     if wanted.until is not None:
         conditions.append(passage.c.happened_at <= wanted.until)
-    if wanted.path_glob is not None:
-        conditions.append(_from_sources(_lies_at(wanted.path_glob), pages=False))
-    if wanted.changed_since is not None or wanted.changed_until is not None:
-        conditions.append(_from_sources(_changed_within(wanted.changed_since, wanted.changed_until), pages=False))
-    if wanted.workspace_id is not None:
-        conditions.append(_from_sources(resource.c.workspace_id == wanted.workspace_id, pages=True))
+    owners = _owners_of(wanted)
+    if owners:
+        conditions.append(or_(*(column.in_(ids) for column, ids in owners)))
     return and_(*conditions)
+
+
+def select_passing(
+    wanted: SearchFilter, *columns: ColumnElement[Any], also: Sequence[ColumnElement[bool]] = ()
+) -> SelectBase:
+    """Columns of the ``passage`` rows that pass the filter, and what else is asked.
+
+    Where the filter names sources, passages are looked up from these, each sort of passage by its own index. Asked
+    of each passage in turn it takes a hundred times as long in a scope of 100,000 of which a hundredth is left; a
+    join of the two SQLite may begin at either end.
+    """
+    owners = _owners_of(wanted)
+    if not owners:
+        return select(*columns).select_from(passage).where(findable(wanted), *also)
+    rest = findable(replace(wanted, path_glob=None, changed_since=None, changed_until=None, workspace_id=None))
+    parts = [select(*columns).select_from(passage).where(own.in_(ids), rest, *also) for own, ids in owners]
+    return union_all(*parts)
+
+
+def _owners_of(wanted: SearchFilter) -> list[tuple[ColumnElement[Any], Select[Any]]]:
+    """By the column of their passages, the ids of what comes from the sources that the filter names, if it does.
+
+    Pages rest on sources of a workspace; they lie at no path and have no time.
+    """
+    conditions = []
+    if wanted.path_glob is not None:
+        conditions.append(_lies_at(wanted.path_glob))
+    if wanted.changed_since is not None or wanted.changed_until is not None:
+        conditions.append(_changed_within(wanted.changed_since, wanted.changed_until))
+    pages = not conditions
+    if wanted.workspace_id is not None:
+        conditions.append(resource.c.workspace_id == wanted.workspace_id)
+    if not conditions:
+        return []
+    sources = select(resource.c.id).where(within(resource), *conditions)
+    entries = select(recall_entry.c.id).where(within(recall_entry), recall_entry.c.resource_id.in_(sources))
+    owners: list[tuple[ColumnElement[Any], Select[Any]]] = [
+        (passage.c.resource_id, sources),
+        (passage.c.entry_id, entries),
+    ]
+    if pages:
+        link = recall_file_entry.c
+        owners.append(
+            (passage.c.file_id, select(link.file_id).where(within(recall_file_entry), link.entry_id.in_(entries)))
+        )
+    return owners
 
 
 def _shown(wanted: SearchFilter) -> ColumnElement[bool]:
@@ -68,19 +111,6 @@ def _shown(wanted: SearchFilter) -> ColumnElement[bool]:
     if wanted.layers is not None and Layer.ENTRY not in wanted.layers:
         return true()
     return or_(passage.c.entry_id.is_(None), select(recall_entry.c.id).where(of_entry).correlate(passage).exists())
-
-
-def _from_sources(condition: ColumnElement[bool], *, pages: bool) -> ColumnElement[bool]:
-    """That a passage comes from a source of this condition, itself or through its entry (or its page's entry)."""
-    sources = select(resource.c.id).where(within(resource), condition)
-    entries = select(recall_entry.c.id).where(within(recall_entry), recall_entry.c.resource_id.in_(sources))
-    either = or_(passage.c.resource_id.in_(sources), passage.c.entry_id.in_(entries))
-    if not pages:
-        return either
-    resting = select(recall_file_entry.c.file_id).where(
-        within(recall_file_entry), recall_file_entry.c.entry_id.in_(entries)
-    )
-    return or_(either, passage.c.file_id.in_(resting))
 
 
 def _changed_within(since: datetime | None, until: datetime | None) -> ColumnElement[bool]:

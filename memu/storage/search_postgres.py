@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.selectable import FromClause
 
-from memu.storage.conditions import findable, settle
+from memu.storage.conditions import findable, select_passing, settle
 from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned, length_of
 from memu.storage.scoped import Scoped, linked
 from memu.storage.search import TRIED_AT_FIRST, ScoredPassage, SearchFilter
@@ -159,8 +159,8 @@ def _count_vectors() -> Select[Any]:
 @lru_cache(maxsize=FILTERS_KEPT)
 def _count_passing(wanted: SearchFilter) -> Select[Any]:
     """How many passages pass the filter, ``most`` at most."""
-    passing: Select[Any] = select(literal_column("1")).select_from(passage).where(findable(wanted))
-    return select(func.count()).select_from(passing.limit(_most()).subquery())
+    passing = select_passing(wanted, passage.c.id).subquery("passing")
+    return select(func.count()).select_from(select(passing.c.id).limit(_most()).subquery())
 
 
 @lru_cache(maxsize=FILTERS_KEPT)
@@ -176,9 +176,8 @@ def _best_cosines(dimension: int, among: bool) -> Select[Any]:
 @lru_cache(maxsize=FILTERS_KEPT)
 def _passing_cosines(dimension: int, wanted: SearchFilter, among: bool) -> Select[Any]:
     """(passage id, cosine) of those that pass the filter, down to the ``most``-th cosine."""
-    passing = select(passage.c.scope_id, passage.c.id).where(findable(wanted))
-    if among:
-        passing = passing.where(one_of(passage.c.id, "among"))
+    also = (one_of(passage.c.id, "among"),) if among else ()
+    passing = select_passing(wanted, passage.c.scope_id, passage.c.id, also=also)
     # Found first, and once: there may be few of them in a scope of many vectors.
     found = passing.cte("passing").prefix_with("MATERIALIZED")
     scored = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Integer, LargeBinary, Select, bindparam, select, type_coerce
 
-from memu.storage.conditions import findable, settle
+from memu.storage.conditions import findable, select_passing, settle
 from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned, length_of
 from memu.storage.scoped import Scoped, chunks, linked
 from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter
@@ -46,8 +46,9 @@ class SqliteSearch(Questioned):
             rows = self._scoped.run(_vectors_among(), encoder_id=encoder_id, among=sorted(wanted.among)).all()
             return settle(self._scoped, _cosines(rows, asked), wanted, limit)
         if _is_narrow(wanted):
-            rows = self._scoped.run(_passing_vectors(wanted), encoder_id=encoder_id, most=self._few + 1).all()
-            if len(rows) <= self._few:
+            passing = self._scoped.run(_passing_ids(wanted), most=self._few + 1).scalars().all()
+            if len(passing) <= self._few:
+                rows = self._scoped.run(_vectors_among(), encoder_id=encoder_id, among=passing).all()
                 # They pass already: to ask again costs as much as to find them.
                 return settle(self._scoped, _best(_cosines(rows, asked), limit), EVERYTHING, limit)
         return self._of_packs(asked, encoder_id, wanted, limit)
@@ -150,14 +151,10 @@ def _vectors_among() -> Select[Any]:
 
 
 @lru_cache(maxsize=FILTERS_KEPT)
-def _passing_vectors(wanted: SearchFilter) -> Select[Any]:
-    """(passage id, vector) of ``most`` that pass the filter."""
-    return (
-        select(passage_vector.c.passage_id, _vector())
-        .join(passage, linked(passage_vector, "passage_id", passage))
-        .where(*_of_encoder(), findable(wanted))
-        .limit(bindparam("most", type_=Integer))
-    )
+def _passing_ids(wanted: SearchFilter) -> Select[Any]:
+    """``most`` passages that pass the filter."""
+    passing = select_passing(wanted, passage.c.id).subquery("passing")
+    return select(passing.c.id).limit(bindparam("most", type_=Integer))
 
 
 @lru_cache(maxsize=FILTERS_KEPT)
@@ -169,8 +166,13 @@ def _passing(wanted: SearchFilter) -> Select[Any]:
 @lru_cache(maxsize=FILTERS_KEPT)
 def _passing_places(wanted: SearchFilter) -> Select[Any]:
     """(scope, place) of all that pass the filter."""
-    return (
-        select(passage_vector.c.scope_id, passage_vector.c.place)
-        .join(passage, linked(passage_vector, "passage_id", passage))
-        .where(*_of_encoder(), passage_vector.c.place.is_not(None), findable(wanted))
+    # As a value of each passage that passes. Joined, SQLite would go through all vectors and look for theirs.
+    place = (
+        select(passage_vector.c.place)
+        .where(*_of_encoder(), linked(passage_vector, "passage_id", passage))
+        .correlate(passage)
+        .scalar_subquery()
+        .label("place")
     )
+    passing = select_passing(wanted, passage.c.scope_id, place).subquery("passing")
+    return select(passing.c.scope_id, passing.c.place).where(passing.c.place.is_not(None))
