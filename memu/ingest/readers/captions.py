@@ -17,7 +17,8 @@ __all__ = ["CaptionsReader"]
 
 _TIMING = re.compile(r"\s*((?:\d{1,3}:)?\d\d:\d\d[.,]\d{1,3})\s*-->\s*((?:\d{1,3}:)?\d\d:\d\d[.,]\d{1,3})")
 _SRT_START = re.compile(r"\s*\d+[ \t]*\n" + _TIMING.pattern)
-_VOICE = re.compile(r"\s*(?:-\s*)?<v(?:\.[^\s>]*)?\s+([^>]{1,200})>")
+# A voice's beginning with its name, or its end.
+_VOICE = re.compile(r"<v(?:\.[^\s>]{0,80})?\s+(?P<name>[^>]{1,200})>|</v>")
 _BRACKETED = re.compile(r"\s*(?:-\s*)?\[([^\[\]:]{1,40})\][:：]?\s+(?=\S)")
 _TAG = re.compile(r"</?(?:[a-z]+(?:\.[^\s>]*)?(?:\s[^>]*)?|\d[\d:.]*)>", re.IGNORECASE)
 _SOUNDS = frozenset(["applause", "laughter", "music", "inaudible", "crosstalk", "silence", "noise"])
@@ -124,23 +125,44 @@ def _cut_cues(run: Sequence[NumberedLine]) -> Iterator[tuple[re.Match[str], list
 
 
 def _cut_voices(lines: Sequence[NumberedLine]) -> Iterator[tuple[str | None, list[NumberedLine]]]:
+    """Who says what in one cue, in order: several may speak in it, also on one line."""
     speaker: str | None = None
     held: list[NumberedLine] = []
     for line in lines:
-        found, text = _read_voice(line.text)
-        if found is not None:
-            if held:
-                yield speaker, held
-            speaker, held = found, []
-        if text.strip():
-            held.append(replace_text(line, text))
+        for is_new, found, text in _read_voices(line.text):
+            if is_new:
+                if held:
+                    yield speaker, held
+                speaker, held = found, []
+            if text.strip():
+                held.append(replace_text(line, text))
     if held:
         yield speaker, held
 
 
-def _read_voice(text: str) -> tuple[str | None, str]:
-    if match := _VOICE.match(text):
-        return html.unescape(match[1]).strip(), _undo(text[match.end() :])
+def _read_voices(text: str) -> Iterator[tuple[bool, str | None, str]]:
+    """What a line says: whether somebody else begins to speak there, who (None where nobody is named), and what.
+
+    A voice lasts until the next or its end, over the end of a line.
+    """
+    tags = list(_VOICE.finditer(text))
+    ends = [tag.start() for tag in tags] + [len(text)]
+    # A dash before a voice says that somebody else speaks.
+    lead = text[: ends[0]].rstrip(" \t-") if tags else text
+    if lead or not tags:
+        found, said = _read_name(lead)
+        yield found is not None, found, said
+    for tag, end in zip(tags, ends[1:], strict=True):
+        said = text[tag.end() : end].strip()
+        said = said if end == len(text) and said != "-" else said.rstrip(" \t-")
+        if tag["name"] is not None:
+            yield True, html.unescape(tag["name"]).strip() or None, _undo(said)
+        else:
+            yield True, *_read_name(said)
+
+
+def _read_name(text: str) -> tuple[str | None, str]:
+    """Who is named in front of what is said, where no tag tells."""
     said = _undo(text)
     if (match := _BRACKETED.match(said)) and match[1].lower() not in _SOUNDS:
         return match[1].strip(), said[match.end() :]

@@ -51,6 +51,12 @@ _TRAILER = re.compile(
 _UNNAMED = "_chat"
 _AFTERNOON = frozenset(["下午", "午后", "午後", "오후"])
 _LEAST = 3
+# One or two messages are a chat only in the name of somebody, and of no logger or note.
+_NAME = re.compile("[+~]|[^\x00-\x7f]|[A-Z]")
+_NO_NAME = re.compile(
+    r"\b(?i:error|warn(?:ing)?|info|debug|notice|trace|fatal|critical|notes?|status|total|todo|https?)\b|[=<>{}/\\|\[\]]"
+)
+_LEADS = re.compile(r",|[a-zàè]{2} |[上下]午|午[前后後]|오[전후]")
 _SUFFIXES = frozenset([".txt", ".text", ".log", ""])
 
 
@@ -68,7 +74,9 @@ class PhoneChatReader:
         spoken = sum(_SPEAKER.match(rest) is not None for rest in opened)
         # A message may have many lines of its own; a text of another sort does not begin with one.
         starts = any(_STAMP.match(line) for line in lines[:2])
-        return starts and spoken >= _LEAST and 2 * spoken >= len(opened) and 8 * len(opened) >= len(lines)
+        if spoken < _LEAST:
+            return _is_short_chat(lines)
+        return starts and 2 * spoken >= len(opened) and 8 * len(opened) >= len(lines)
 
     def read(self, source: Source) -> Document:
         messages = list(_cut_messages(number_lines(source.text.split("\n"))))
@@ -87,6 +95,20 @@ class PhoneChatReader:
             blocks=blocks,
             happened_at=min(times) if times else None,
         )
+
+
+def _is_short_chat(lines: Sequence[str]) -> bool:
+    """Whether one or two messages are all there is, as an app writes them.
+
+    Nothing stands in front; a comma, a word or the half of the day leads over to the time, as no logger has it.
+    """
+    stamps = [match for line in lines if (match := _STAMP.match(line))]
+    if not stamps or _STAMP.match(lines[0]) is None or 8 * len(stamps) < len(lines):
+        return False
+    spoken = [match for stamp in stamps if (match := _SPEAKER.match(stamp.string, stamp.end()))]
+    names = [_INVISIBLE.sub("", match["name"]).strip() for match in spoken]
+    named = all(_NAME.match(name) and not _NO_NAME.search(name) for name in names)
+    return bool(names) and named and all(_LEADS.search(stamp[0]) for stamp in stamps)
 
 
 def _find_title(path: str) -> str | None:
