@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -55,16 +54,15 @@ class Scoping:
         return self.keep_local(scope_of(self.model, user))
 
     async def several(self, where: Mapping[str, Any] | None, *, across: bool) -> tuple[Scope, ...]:
-        """The scopes that ``where`` names; with ``across`` every stored one that it matches. Raises as ``one``."""
-        conditions = conditions_of(self.model, where)
+        """The scope that ``where`` names; with ``across`` every stored one that it matches. Raises as ``one``."""
+        conditions = conditions_of(self.model, where, across=across)
         if across:
 
             def work(session: Session) -> tuple[Scope, ...]:
                 return session.matching(fit(self.model, conditions, session.scopes()))
 
             return tuple(map(self.keep_local, await self.database.read(work)))
-        choices = itertools.product(*conditions.values())
-        return tuple(self.one(dict(zip(conditions, values, strict=True))) for values in choices)
+        return (self.one({name: value for name, (value,) in conditions.items()}),)
 
     def keep_local(self, scope: Scope) -> Scope:
         """This scope, if what the settings ask may be asked about its texts. Raises ConfigurationError."""

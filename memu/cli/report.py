@@ -98,9 +98,13 @@ def _sources(report: SyncReport) -> str:
 
 
 def describe_usage(usage: Usage) -> str:
-    """The calls of models and what they came to."""
-    spent = f", {usage.cost:.4f} USD" if usage.cost else ""
-    return f"{usage.calls} model calls, {usage.prompt_tokens + usage.completion_tokens} tokens{spent}"
+    """The calls of models, the encoder's among them, and what they came to."""
+    calls = f"{'' if usage.texts else 'model '}{'call' if usage.calls == 1 else 'calls'}"
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    told = [f"{usage.calls} {calls}"]
+    told += [f"{usage.texts} texts encoded"] if usage.texts else []
+    told += [f"{tokens} tokens"] if tokens or not usage.texts else []
+    return ", ".join([*told, f"{usage.cost:.4f} USD"] if usage.cost else told)
 
 
 def _cost(usage: Usage) -> str:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SearchPassages", "languages_of", "wanted_by"]
 
+_NO_VECTORS = "words only: nothing in the store has a vector yet; the next sync makes them"
+_UNFINISHED = "words only: a reindex was begun and has not ended; `memu reindex` goes on with it"
 _MAX_TERMS = 64
 _MAX_LANGUAGES = 4
 
@@ -70,7 +72,7 @@ class SearchPassages:
         except EncoderMismatch as error:
             return None, "", str(error)
         if stored is None:
-            return None, "", "words only: nothing in the store has a vector yet; the next sync makes them"
+            return None, "", _UNFINISHED if session.encoders.list() else _NO_VECTORS
         import numpy as np
 
         return np.array(state.vector, dtype=np.float32), stored.id, None

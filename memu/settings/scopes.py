@@ -44,13 +44,16 @@ def scope_of(model: type[BaseModel], fields: Mapping[str, Any] | None = None) ->
     return Scope.of(_told(checked, given))
 
 
-def conditions_of(model: type[BaseModel], where: Mapping[str, Any] | None = None) -> dict[str, tuple[Any, ...]]:
+def conditions_of(
+    model: type[BaseModel], where: Mapping[str, Any] | None = None, *, across: bool = True
+) -> dict[str, tuple[Any, ...]]:
     """Field → the values that match it, as they were given: one for ``field``, several for ``field__in``.
 
-    ``where`` is not changed.
+    ``where`` is not changed. across: it may match several scopes; else it names one.
 
     Raises:
-        ScopeError: a field is unknown or given twice, a value is None, a list is empty or none.
+        ScopeError: a field is unknown or given twice, a value is None, a list is empty or none, or holds several
+            values where one scope is named.
     """
     conditions: dict[str, tuple[Any, ...]] = {}
     for key, value in (where or {}).items():
@@ -63,7 +66,10 @@ def conditions_of(model: type[BaseModel], where: Mapping[str, Any] | None = None
             raise ScopeError(f"{key!r} takes a list of at least one value.")
         values = tuple(value) if several else (value,)
         if None in values:
-            raise ScopeError(f"{key!r} holds None; leave it out to mean every scope, or name the values.")
+            meant = "every scope, or name the values" if across else "the scope without it"
+            raise ScopeError(f"{key!r} holds None; leave it out to mean {meant}.")
+        if len(values) > 1 and not across:
+            raise ScopeError(f"{key!r} names several scopes, and without across=True one is meant.")
         conditions[name] = values
     return conditions
 

@@ -60,6 +60,8 @@ _ADVICE = (
 
 # Of SQLSTATE: serialization failure, deadlock, shutdown by an administrator, crash, starting up, no room.
 _PASSING_STATES = frozenset({"40001", "40P01", "57P01", "57P02", "57P03", "53300"})
+# Of SQLSTATE, by its class: a broken connection, a server that ends.
+_GONE = ("08", "57P")
 # A connection that is not made has no SQLSTATE, only words.
 _PASSING_WORDS = (
     "refused",
@@ -96,7 +98,8 @@ def translated(url: URL) -> Iterator[None]:
     except IntegrityError as error:
         raise StoreError(f"The store {_shown(url)} refused a row: {_reason(error)}.") from error
     except DBAPIError as error:
-        raise StoreError(f"The store {_shown(url)} does not answer: {_say(error.orig, url)}.") from error
+        done = "refused this" if _has_answered(error) else "does not answer"
+        raise StoreError(f"The store {_shown(url)} {done}: {_say(error.orig, url)}.") from error
     except sqlite3.Error as error:
         # While a connection is being prepared the driver's own errors come through.
         raise StoreError(f"The store {_shown(url)} does not answer: {_say(error, url)}.") from error
@@ -106,6 +109,12 @@ def translated(url: URL) -> Iterator[None]:
         raise
     except SQLAlchemyError as error:
         raise StoreError(f"The store {_shown(url)} failed: {_first_line(str(error))}.") from error
+
+
+def _has_answered(error: DBAPIError) -> bool:
+    """Whether a server said no, and did not go away or turn down the connection."""
+    state = getattr(error.orig, "sqlstate", None)
+    return state is not None and not error.connection_invalidated and not state.startswith(_GONE)
 
 
 def _shown(url: URL) -> str:

@@ -142,6 +142,8 @@ def _check_revision(revision: str | None, revisions: Revisions) -> None:
 
 
 def _revision(connection: Connection) -> str | None:
+    if connection.dialect.name == "postgresql":
+        _require_schema(connection)
     if not _has_version_table(connection):
         return None
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
@@ -157,15 +159,15 @@ def _has_version_table(connection: Connection) -> bool:
 
 
 def _begin_on_server(connection: Connection) -> None:
-    """Let only one upgrade run, for as long as it takes.
-
-    Raises:
-        StoreError: there is no schema for the tables.
-    """
+    """Let only one upgrade run, for as long as it takes."""
     from memu.storage.engine_postgres import lift_timeouts
 
     lift_timeouts(connection, local=True)
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+
+
+def _require_schema(connection: Connection) -> None:
+    """Raises StoreError: there is no schema for the tables."""
     if connection.execute(text("SELECT current_schema()")).scalar() is None:
         raise StoreError(
             "The search_path names no schema that is there and that this role may use; run CREATE SCHEMA first."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from alembic import command
 from memu.cli.app import run
 from memu.errors import SchemaOutdated, SchemaTooNew, StoreError
 from memu.records import EMPTY_SCOPE
-from memu.schema import check_schema, read_schema, upgrade_schema
+from memu.schema import check_schema, maintain_store, read_schema, upgrade_schema
 from memu.storage.database import Database
 from memu.storage.engine import make_engine, parse_url, writing
 from memu.storage.migrate import SHIPPED
@@ -295,6 +295,13 @@ class TestSchemas:
         written = made.render_as_string(hide_password=False)
         assert "search_path%3D" in written
         return written
+
+    @pytest.mark.parametrize("enter", [upgrade_schema, read_schema, check_schema, maintain_store, Database.open])
+    def test_a_schema_that_is_not_there_is_told_by_every_way_in(
+        self, empty_url: str, enter: Callable[[str], object]
+    ):
+        with pytest.raises(StoreError, match=r"names no schema that is there.*CREATE SCHEMA"):
+            enter(self._in(empty_url, "absent"))
 
     def test_each_schema_is_a_store_of_its_own(self, empty_url: str):
         run_sql(empty_url, "CREATE TABLE app_user (id int)")

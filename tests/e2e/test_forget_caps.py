@@ -64,7 +64,7 @@ async def test_p5_a_forget_asks_no_more_than_its_cap_and_counts_what_it_asked(
         assert len(receipt.unread) == NEEDED - made
         assert not bench.holding("quokka")
         told = "\n".join(line for line, _ in describe_receipt(receipt))
-        assert (f"{made} model calls" in told) is (made > 0)
+        assert (f"{made} model call" in told) is (made > 0)
         # What the cap left is done by the next sync, and then nothing is left.
         assert (await memu.memorize_workspace(bench.work)).ok
         server.asked.clear()

@@ -15,7 +15,7 @@ import pytest
 
 from memu.cli.app import run
 from memu.cli.output import plain, write_json
-from memu.cli.report import SHOWN_AT_MOST, describe_sync
+from memu.cli.report import SHOWN_AT_MOST, describe_sync, describe_usage
 from memu.cli.search import heading_line
 from memu.cli.status import describe_status
 from memu.records import (
@@ -91,6 +91,19 @@ def test_a_report_says_what_changed_and_what_was_left_out() -> None:
     assert "2 model calls, 30 tokens" in shown(
         SyncReport(workspace="w", usage=Usage(calls=2, prompt_tokens=10, completion_tokens=20))
     )
+
+
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [
+        (Usage(calls=1, texts=3), "1 call, 3 texts encoded"),
+        (Usage(calls=2, texts=3, prompt_tokens=9), "2 calls, 3 texts encoded, 9 tokens"),
+        (Usage(calls=1, prompt_tokens=9, cost=0.5), "1 model call, 9 tokens, 0.5000 USD"),
+        (Usage(calls=2), "2 model calls, 0 tokens"),
+    ],
+)
+def test_an_encoder_s_calls_are_no_calls_of_a_chat_model(usage: Usage, told: str) -> None:
+    assert describe_usage(usage) == told
 
 
 def test_a_report_of_nothing_says_so() -> None:

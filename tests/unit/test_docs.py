@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
 from markdown_it import MarkdownIt
 
 import memu
 from memu.cli.app import run
+from memu.cli.database import db
+from memu.cli.workspace import workspace
 from memu.settings import Settings
 
 pytestmark = pytest.mark.unit
@@ -39,6 +42,25 @@ def test_the_readmes_first_screen_has_the_two_commands_that_the_bootstrap_knows(
     usage = (ROOT / "start.py").read_text(encoding="utf-8")
     assert all(command in usage for command in commands)
     assert commands[1] in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_memu_is_not_installed_by_name(page: Path) -> None:
+    """In the package index the name is another project's."""
+    assert not re.search(r"pip install (-\S+ )*['\"]?memu\b", page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("group", [db, workspace], ids=lambda group: group.name)
+def test_the_list_of_commands_leaves_out_none_of_a_group(group: click.Group) -> None:
+    listed = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8").split("```")[1]
+    (line,) = [line for line in listed.splitlines() if line.startswith(f"memu {group.name} ")]
+    told = line.removeprefix(f"memu {group.name} ").split(" | ")
+    assert [each.split()[0] for each in told] == list(group.commands)
+
+
+def test_the_server_to_try_is_healthy_only_once_it_answers_by_tcp() -> None:
+    """On its socket answers the server that the image starts for its own setting up."""
+    assert "pg_isready -h 127.0.0.1 " in (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
 
 
 def test_every_command_and_setting_is_described() -> None:

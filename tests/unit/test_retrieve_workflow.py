@@ -312,6 +312,12 @@ async def test_p12_no_encoder_and_no_vectors_leave_words_and_say_so(database: Da
     assert "sync" in (unsynced.degraded or "")
 
 
+async def test_p12_a_reindex_that_was_killed_is_named_with_what_goes_on_with_it(database: Database) -> None:
+    encoder = HashingEncoder()
+    database.write_now(lambda session: session.encoders.add(encoder.identity))
+    assert "`memu reindex` goes on with it" in ((await ask(database, "deploys", encoder)).degraded or "")
+
+
 async def test_p9_p12_another_encoder_is_refused_with_the_command_and_words_answer(database: Database) -> None:
     """F20: also one of the same size."""
     await embed(database, HashingEncoder(64))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -313,3 +314,19 @@ def test_conditions_of_a_search_over_several_scopes() -> None:
 def test_p6_conditions_that_do_not_fit_are_errors(where: dict[str, object]) -> None:
     with pytest.raises(ScopeError):
         conditions_of(WorkspaceScope, where)
+
+
+@pytest.mark.parametrize("key", ["user_id", "agent_id"])
+def test_p6_several_scopes_are_only_meant_across(key: str) -> None:
+    several = {f"{key}__in": ["x", "y"]}
+    assert conditions_of(WorkspaceScope, several, across=True) == {key: ("x", "y")}
+    with pytest.raises(ScopeError, match=rf"{key}__in' names several scopes.*across=True"):
+        conditions_of(WorkspaceScope, several, across=False)
+    assert conditions_of(WorkspaceScope, {f"{key}__in": ["x"]}, across=False) == {key: ("x",)}
+
+
+@pytest.mark.parametrize("where", [{"user_id": None}, {"user_id__in": [None]}, {"agent_id__in": ["x", None]}])
+@pytest.mark.parametrize(("across", "meant"), [(True, "every scope"), (False, "the scope without it")])
+def test_p6_a_none_is_told_what_leaving_it_out_means(where: dict[str, Any], across: bool, meant: str) -> None:
+    with pytest.raises(ScopeError, match=f"leave it out to mean {meant}"):
+        conditions_of(WorkspaceScope, where, across=across)
