@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from memu.cli.damage import describe_damage
 from memu.cli.options import Common, common_options
 from memu.cli.output import Line, print_lines, write_json, write_text
 from memu.records import Listing
@@ -37,6 +38,8 @@ def get(reference: str | None, entries: bool, after: str | None, limit: int | No
         found = asyncio.run(_fetch(common, reference))
         if found.notice and not common.as_json:
             common.notice(f"{found.path}: {found.notice}")
+        if found.damage and not common.as_json:
+            common.notice(f"{found.path}: passed over: {describe_damage(found.damage)}")
         _show_one(found, as_json=common.as_json)
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from memu.cli.damage import describe_damaged
 from memu.cli.output import Line
 from memu.records import FileProblem, SyncPlan, SyncReport, Usage
 
@@ -20,6 +21,7 @@ def describe_sync(report: SyncReport) -> Iterator[Line]:
     yield from _pages(report)
     yield from _problems("skipped", _of_the_user(report.skipped), "yellow")
     yield from _problems("failed", report.failed, "red")
+    yield from _problems("damaged", describe_damaged(report.damaged), "yellow")
     yield from _problems("done without the model", report.unpatched, "yellow")
     if report.waiting:
         waiting = "1 file waits" if len(report.waiting) == 1 else f"{len(report.waiting)} files wait"

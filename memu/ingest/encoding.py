@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memu.errors import ReadError
 from memu.ingest.formats import name_binary
+from memu.ingest.line_encodings import LEAST_RATING, Lines, decode_lines
 from memu.ingest.plausibility import ENCODINGS, rate_text
 
 __all__ = ["Decoded", "decode", "replace_unstorable"]
@@ -35,7 +36,6 @@ _HIGH_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
 _MAX_CONTROLS = 0.1
 _MAX_CONTROLS_8BIT = 0.01
 _SAMPLE_SIZE = 32 << 10
-_MIN_RATING = 0.65
 _MIN_MARGIN = 0.08
 
 
@@ -43,12 +43,20 @@ _MIN_MARGIN = 0.08
 class Decoded:
     """A file's text. Lines end in ``\\n``; no byte order mark, no NUL, no lone surrogate.
 
-    encoding: as Python names it. replaced: how many characters became U+FFFD.
+    encoding: as Python names it. replaced: how many characters became U+FFFD. foreign_lines: how many lines of a
+        text in UTF-8 were read in another encoding.
     """
 
     text: str
     encoding: str
     replaced: int = 0
+    foreign_lines: int = 0
+
+    @property
+    def damage(self) -> dict[str, int]:
+        """What was wrong with the bytes, by name."""
+        counts = {"undecodable_byte": self.replaced, "foreign_line": self.foreign_lines}
+        return {name: count for name, count in counts.items() if count}
 
 
 def decode(data: bytes) -> Decoded:
@@ -141,12 +149,14 @@ def _refuse_controls(data: bytes, limit: float) -> None:
 
 
 def _decode_other(data: bytes) -> Decoded:
-    damaged = _decode_damaged(data)
-    if damaged is not None:
-        return damaged
+    lines = decode_lines(data)
+    if lines.are_utf8(data):
+        return _take_lines(data, lines)
     _refuse_controls(data, _MAX_CONTROLS_8BIT)
     rated = _rate_candidates(data)
-    if not rated or rated[0][0] < _MIN_RATING:
+    if not rated or rated[0][0] < LEAST_RATING:
+        if lines.own and not lines.broken:
+            return _take_lines(data, lines)
         raise ReadError("encoding unknown: save the file as UTF-8")
     (best, encoding, text), others = rated[0], rated[1:]
     rivals = [name for rating, name, other in others if (best - rating) < _margin(text, other)]
@@ -165,15 +175,10 @@ def _margin(text: str, other: str) -> float:
     return _MIN_MARGIN * differing / sum(1 for char in text if char > "\x7f")
 
 
-def _decode_damaged(data: bytes) -> Decoded | None:
-    """UTF-8 with a few broken bytes, such as a log cut in the middle of a letter; None for anything else."""
-    text = data.decode("utf-8", errors="replace")
-    broken = text.count(_REPLACEMENT) - data.count(b"\xef\xbf\xbd")
-    whole = len(text) - len(text.encode("ascii", "ignore")) - broken
-    if broken * 10 > whole:
-        return None
+def _take_lines(data: bytes, lines: Lines) -> Decoded:
     _refuse_controls(data, _MAX_CONTROLS_8BIT)
-    return _finish(text, "utf-8", already=broken)
+    replaced = lines.text.count(_REPLACEMENT) - data.count(_REPLACEMENT.encode())
+    return replace(_finish(lines.text, "utf-8", already=replaced), foreign_lines=lines.foreign)
 
 
 def _rate_candidates(data: bytes) -> list[tuple[float, str, str]]:

@@ -13,10 +13,14 @@ from memu.memorize.assign.dates import find_path_date, split_date
 from memu.memorize.assign.words import plain_title
 from memu.memorize.conversation_languages import LANGUAGES, find_languages
 
-__all__ = ["JSON", "Facts", "facts_of", "read_facts"]
+__all__ = ["DAMAGE", "JSON", "Facts", "damage_of", "facts_of", "read_facts"]
+
+DAMAGE = "damage"
+"""Under this name stands what had to be passed over of a source: what was wrong → how often."""
 
 JSON: TypeAlias = "str | int | float | bool | list[JSON] | dict[str, JSON] | None"
 
+_UNSEEN = "control_character"
 _MAX_HEADINGS = 3
 _MAX_LENGTH = 300
 # "18. ", "ADR-012: ", "RFC 7 - ", "3) ": where a title stands in a row, not what it is about.
@@ -74,8 +78,19 @@ def facts_of(document: Document, path: str) -> dict[str, JSON]:
         "series_title": without_numbers(title_rest) if document.titled else "",
         "series_stem": without_numbers(re.sub(r"[-_]+", " ", stem_rest)),
         **_session_facts(document),
+        **_damage_facts(document),
         **_language_facts(document),
     }
+
+
+def damage_of(document: Document) -> dict[str, int]:
+    """What of a source is not in memory since it could not be read. Characters that nobody sees are no loss."""
+    return {name: count for name, count in document.damage if name != _UNSEEN}
+
+
+def _damage_facts(document: Document) -> dict[str, JSON]:
+    damage = damage_of(document)
+    return {DAMAGE: dict(damage)} if damage else {}
 
 
 def _session_facts(document: Document) -> dict[str, JSON]:

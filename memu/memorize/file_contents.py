@@ -41,9 +41,10 @@ def take_contents(state: MemorizeState, documents: Documents) -> MemorizeState:
     try:
         if is_archive(path, data):
             return replace(state, document=read_archive(path, data, documents.most_text))
-        text = decode(data).text
+        decoded = decode(data)
     except ReadError as error:
         return replace(state, skipped=str(error))
+    text = decoded.text
     if not text.strip() or is_own_export(text[:_HEAD_CHARACTERS]):
         return replace(state, skipped=OWN_EXPORT if text.strip() else "empty")
-    return replace(state, text=text)
+    return replace(state, text=text, damage=decoded.damage)

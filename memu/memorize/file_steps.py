@@ -97,6 +97,8 @@ class Parse:
             return plain.text
 
         document = (state.document or find_reader(source).read(source)).map_text(clean)
+        if state.damage:
+            document = replace(document, damage=tuple(sorted({**dict(document.damage), **state.damage}.items())))
         # What a program wrote for itself is found by its words; thousands of vectors of it would help nobody.
         language = NO_LANGUAGE if is_lock_file(state.file.path) else detect_language(_sample(document))
         return replace(
@@ -134,7 +136,8 @@ class Commit:
 
         await self.database.write(work)
         ended = Outcome(path=wanted.path, state=wanted.state, reason=wanted.reason, dropped=state.dropped)
-        return replace(state, outcome=replace(ended, redactions=state.redactions))
+        damage = wanted.facts.get("damage", {})
+        return replace(state, outcome=replace(ended, redactions=state.redactions, damage=damage))
 
 
 def _kept(state: MemorizeState) -> tuple[Candidate, ...]:

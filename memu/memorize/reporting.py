@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memu.memorize.standing import count_unchanged
@@ -62,10 +62,7 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
     assert scanned is not None
     assert workspace is not None
     added, modified = _added_and_modified(state)
-    redactions, dropped = Counter[str](), Counter[str]()
-    for outcome in state.outcomes:
-        redactions.update(outcome.redactions)
-        dropped.update(outcome.dropped)
+    redactions = _sum_up(outcome.redactions for outcome in state.outcomes)
     problems = {
         wanted: [FileProblem(path=row.path, reason=row.reason or "") for row in rows if row.state is wanted]
         for wanted in (State.SKIPPED, State.FAILED, State.PARTIAL)
@@ -86,16 +83,28 @@ def _to_report(state: SyncState, rows: Sequence[Resource], encoder: Encoder | No
         pages=state.pages,
         unpatched=state.unpatched,
         stopped=state.meter.stopped,
-        dropped=dict(dropped),
+        dropped=_sum_up(outcome.dropped for outcome in state.outcomes),
+        damaged=_damaged(state),
         usage=state.meter.usage,
         by_step=state.meter.by_step,
         vectors_missing=state.vectors_missing,
-        redactions=dict(redactions),
+        redactions=redactions,
         degraded=state.degraded,
         extractor=extractor,
         encoder=encoder.identity.name if encoder else None,
         export=state.export,
     )
+
+
+def _sum_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    found = Counter[str]()
+    for each in counts:
+        found.update(each)
+    return dict(found)
+
+
+def _damaged(state: SyncState) -> dict[str, Mapping[str, int]]:
+    return {outcome.path: outcome.damage for outcome in state.outcomes if outcome.damage}
 
 
 def _waiting(state: SyncState, rows: Sequence[Resource]) -> set[str]:
@@ -149,6 +158,7 @@ def _ended(run: SyncRun, report: SyncReport, *, capped: bool) -> SyncRun:
         "pages_removed": len(report.pages.removed),
         "unpatched": sum(problem.reason != report.stopped for problem in report.unpatched),
         "dropped": sum(report.dropped.values()),
+        "damaged": len(report.damaged),
     }
     whole = report.ok and not (report.waiting or report.unplaced or capped)
     return replace(

@@ -40,6 +40,7 @@ class Outcome:
     """How one file ended in this sync. ``dropped``: what a model said that its source does not back, by reason.
 
     unread: the file could not be read or understood; what was stored of it before stands.
+    damage: how much of it had to be passed over, by what was wrong.
     """
 
     path: str
@@ -48,6 +49,7 @@ class Outcome:
     redactions: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
     unread: bool = False
+    damage: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,7 @@ class MemorizeState:
     what a model made of them.
 
     untrusted: whether anybody may have written it; it teaches no skill and sets no rule then.
+    damage: what was wrong with the file's bytes before a reader saw them.
     lost: why the model gave nothing for some of its ``chunks``; quotes stand in for them.
     prompts: by which replies are known that were made use of, or asked for. perceived: by which one that stays.
     read_by: the model that read all of it, "" where none did. extractor: what made the candidates, where that is
@@ -114,6 +117,7 @@ class MemorizeState:
     data: bytes = b""
     content_hash: str = ""
     text: str = ""
+    damage: Mapping[str, int] = field(default_factory=dict)
     redactions: Mapping[str, int] = field(default_factory=dict)
     skipped: str | None = None
     document: Document | None = None

@@ -167,7 +167,7 @@ def _page_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
 
 
 def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
-    read, redacted = ["data", "content_hash", "text", "document", "skipped"], ["data", "text", "document"]
+    read, said = ["data", "content_hash", "text", "damage", "document", "skipped"], ["data", "text", "document"]
     return Workflow(
         "memorize",
         MemorizeState,
@@ -175,11 +175,11 @@ def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
         [
             Step("read", Read(parts.max_file_bytes), ["root", "file"], read),
             Step("perceive", Perceive(parts.database, parts.media), Perceive.reads, Perceive.writes),
-            Step("redact", redact_text, ["file", "text", "document", "skipped"], [*redacted, "redactions"]),
+            Step("redact", redact_text, ["file", "text", "document", "skipped"], [*said, "redactions"]),
             Step(
                 "parse",
                 Parse(),
-                ["file", "text", "document", "redactions", "skipped"],
+                ["file", "text", "damage", "document", "redactions", "skipped"],
                 ["text", "redactions", "document", "language", "passages"],
             ),
             Step(

@@ -95,7 +95,7 @@ class Listing:
     text: in a list, a page's description and a source's caption instead.
     page: of an entry, the page that it stands on as ``track/name``, the first by name of several; None while it
         stands on none. notice: of a source, why the text is not that of its raw lines; None where it is.
-    state: of a source in a list, how far it has come.
+    state: of a source in a list, how far it has come. damage: of a source, what of it had to be passed over.
     """
 
     reference: str
@@ -112,6 +112,7 @@ class Listing:
     time: datetime | None = None
     notice: str | None = None
     state: State | None = None
+    damage: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return plain(self)

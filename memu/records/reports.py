@@ -89,6 +89,7 @@ class SyncReport:
         overviews, as "MEMORY.md" and "SKILL.md".
     stopped: the cap that was reached, in words.
     dropped: what a model said that its source does not back, by reason.
+    damaged: files read now of which something had to be passed over, path → what was wrong → how often.
     usage: what was asked of models and encoders, in all and ``by_step``.
     """
 
@@ -107,6 +108,7 @@ class SyncReport:
     unpatched: tuple[FileProblem, ...] = ()
     stopped: str | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
+    damaged: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     usage: Usage = Usage()
     by_step: Mapping[str, Usage] = field(default_factory=dict)
     vectors_missing: int = 0
@@ -144,6 +146,7 @@ class SyncReport:
             "unpatched": [problem.to_dict() for problem in self.unpatched],
             "stopped": self.stopped,
             "dropped": dict(self.dropped),
+            "damaged": {path: dict(counts) for path, counts in self.damaged.items()},
             "vectors_missing": self.vectors_missing,
             "redactions": dict(self.redactions),
             "degraded": self.degraded,

@@ -155,6 +155,7 @@ def _resource_listing(source: Resource) -> Listing:
         id=source.id,
         time=source.happened_at,
         state=source.state,
+        damage=source.facts.get("damage", {}),
     )
 
 

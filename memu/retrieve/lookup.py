@@ -85,6 +85,7 @@ class Lookup:
             id=source.id,
             time=source.happened_at,
             notice=notice,
+            damage=source.facts.get("damage", {}),
         )
 
 

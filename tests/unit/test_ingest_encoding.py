@@ -104,6 +104,31 @@ def test_line_ends_damage_and_marks(data: bytes, text: str, replaced: int) -> No
     assert (decoded.text, decoded.replaced) == (text, replaced)
 
 
+UTF8 = "Größe, Köln und Straße – 中文.\n".encode()
+
+
+@pytest.mark.parametrize("old", [GERMAN, FRENCH, SPANISH, "caf\xe9", "“nein” – ‘ja’ sagte er"])
+@pytest.mark.parametrize(("before", "after"), [(UTF8, b""), (b"plain\n", UTF8), (UTF8 * 40, UTF8 * 40)])
+def test_p5_a_line_of_an_old_encoding_does_not_lose_the_others(old: str, before: bytes, after: bytes) -> None:
+    decoded = decode(before + old.encode("cp1252") + b"\n" + after)
+    assert decoded.text == f"{before.decode()}{old}\n{after.decode()}"
+    assert decoded.damage == {"foreign_line": 1}
+
+
+def test_p5_old_lines_may_be_the_most() -> None:
+    decoded = decode(UTF8 + f"{GERMAN}\n{FRENCH}\n{SPANISH}\n".encode("cp1252"))
+    assert decoded.text == f"{UTF8.decode()}{GERMAN}\n{FRENCH}\n{SPANISH}\n"
+
+
+@pytest.mark.parametrize("odd", [b"\xff\xfe\xff\x81", RUSSIAN.encode("cp866"), CHINESE.encode("gbk")])
+def test_p5_a_line_that_nobody_can_read_is_replaced_and_counted(odd: bytes) -> None:
+    decoded = decode(UTF8 + odd + b"\n" + UTF8)
+    lines = decoded.text.split("\n")
+    assert f"{lines[0]}\n".encode() == f"{lines[2]}\n".encode() == UTF8
+    assert decoded.damage == {"undecodable_byte": decoded.text.count("\ufffd")}
+    assert decoded.replaced > 0
+
+
 @pytest.mark.parametrize(
     ("data", "word"),
     [

@@ -89,9 +89,12 @@ class _Members:
             if left < 0:
                 raise ReadError(f"archive: its chats have more than {_MOST_TEXT >> 20} MiB; unpack it")
             try:
-                yield name, decode(data).text
+                decoded = decode(data)
             except ReadError:
                 self.damage["unread_member"] += 1
+                continue
+            self.damage.update(decoded.damage)
+            yield name, decoded.text
 
     def _read(self, name: str) -> bytes | None:
         import zlib
@@ -135,6 +138,8 @@ class _Chats:
                     for turn in talk.turns
                 )
         else:
+            # What parses and holds no chat is another part of the export; what does not may have held one.
+            self.damage["unread_member"] += bool(damage)
             return
         self.damage.update(damage)
 
