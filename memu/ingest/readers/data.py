@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.readers.assembly import HEAD, assemble, find_suffix
 from memu.ingest.readers.json_tree import Json, find_records, parse_json
+from memu.ingest.readers.prose import is_prose, read_prose
 from memu.ingest.readers.runs import LineIndex, NumberedLine, keep, number_lines, split_long, spread
 from memu.records import Kind
 
@@ -43,6 +44,8 @@ class DataReader:
         return lines or (bool(records) and bool(records[0].items) and damage in ({}, {"truncated": 1}))
 
     def read(self, source: Source) -> Document:
+        if is_prose(source):
+            return read_prose(source)
         suffix = find_suffix(source.path)
         if source.text.lstrip()[:1] in ("{", "[") and suffix not in _TABLE_SUFFIXES:
             return _read_json(source)
