@@ -101,10 +101,10 @@ def _sources(report: SyncReport) -> str:
 
 def describe_usage(usage: Usage) -> str:
     """The calls of models, the encoder's among them, and what they came to."""
-    calls = f"{'' if usage.texts else 'model '}{'call' if usage.calls == 1 else 'calls'}"
+    calls = f"{'' if usage.texts else 'model '}call{'s' * (usage.calls != 1)}"
     tokens = usage.prompt_tokens + usage.completion_tokens
     told = [f"{usage.calls} {calls}"]
-    told += [f"{usage.texts} texts encoded"] if usage.texts else []
+    told += [f"{usage.texts} text{'s' * (usage.texts != 1)} encoded"] if usage.texts else []
     told += [f"{tokens} tokens"] if tokens or not usage.texts else []
     return ", ".join([*told, f"{usage.cost:.4f} USD"] if usage.cost else told)
 

@@ -96,7 +96,7 @@ def test_a_report_says_what_changed_and_what_was_left_out() -> None:
 @pytest.mark.parametrize(
     ("usage", "told"),
     [
-        (Usage(calls=1, texts=3), "1 call, 3 texts encoded"),
+        (Usage(calls=1, texts=1), "1 call, 1 text encoded"),
         (Usage(calls=2, texts=3, prompt_tokens=9), "2 calls, 3 texts encoded, 9 tokens"),
         (Usage(calls=1, prompt_tokens=9, cost=0.5), "1 model call, 9 tokens, 0.5000 USD"),
         (Usage(calls=2), "2 model calls, 0 tokens"),
