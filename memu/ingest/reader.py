@@ -10,7 +10,7 @@ from memu.ingest.readers.chat_export import ChatExportReader
 from memu.ingest.readers.data import DataReader
 from memu.ingest.readers.html_page import HtmlReader
 from memu.ingest.readers.log import LogReader
-from memu.ingest.readers.mail import MailReader
+from memu.ingest.readers.mail import MailboxReader, MailReader
 from memu.ingest.readers.markdown import MarkdownReader
 from memu.ingest.readers.notebook import NotebookReader
 from memu.ingest.readers.phone_chat import PhoneChatReader
@@ -28,6 +28,7 @@ READERS: tuple[Reader, ...] = (
     SessionReader(),
     ChatReader(),
     CaptionsReader(),
+    MailboxReader(),
     MailReader(),
     PhoneChatReader(),
     HtmlReader(),

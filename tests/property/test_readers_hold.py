@@ -20,6 +20,7 @@ PATHS = {
     "chat_export": "conversations.json",
     "captions": "m.vtt",
     "mail": "m.eml",
+    "mailbox": "m.mbox",
     "html": "p.html",
     "log": "a.log",
     "code": "x.go",
@@ -149,7 +150,11 @@ def test_any_text_is_read_within_bounds(reader: Reader, lines: list[str]) -> Non
 
 @pytest.mark.parametrize(
     "reader",
-    [reader for reader in READERS if reader.name not in ("mail", "chat", "chat_export", "session", "notebook")],
+    [
+        reader
+        for reader in READERS
+        if reader.name not in ("mail", "mailbox", "chat", "chat_export", "session", "notebook")
+    ],
     ids=lambda reader: reader.name,
 )
 @settings(max_examples=30, deadline=None)

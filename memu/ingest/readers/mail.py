@@ -1,29 +1,26 @@
-"""Mail messages: subject, sender and date from the headers, and the text that a person wrote."""
+"""Mail messages: subject, sender and date from the headers, and the text that a person wrote.
+
+One message is a file of its own (``.eml``); a mailbox (``.mbox``) holds many, one behind the other.
+"""
 
 from __future__ import annotations
 
-import binascii
 import email
 import email.message
-import quopri
 import re
-from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
-from email.errors import HeaderParseError
-from email.header import decode_header, make_header
+from dataclasses import dataclass, replace
+from datetime import datetime
 from email.utils import parseaddr
 
-from memu.ingest.document import Block, Document, Source
-from memu.ingest.readers.assembly import HEAD, assemble
+from memu.ingest.document import Block, BlockKind, Document, Source
+from memu.ingest.readers.assembly import HEAD, assemble, find_suffix
 from memu.ingest.readers.dates import parse_time
-from memu.ingest.readers.html_blocks import read_html_blocks
-from memu.ingest.readers.plain import read_plain_blocks
-from memu.ingest.readers.runs import LineIndex, NumberedLine, number_lines
-from memu.records import Kind, LineSpan
+from memu.ingest.readers.mail_body import MailBody, decode_field
+from memu.records import Kind
 
-__all__ = ["MailReader"]
+__all__ = ["MailReader", "MailboxReader"]
 
 _HEADER = re.compile(r"(?:From |[A-Za-z][A-Za-z0-9-]{0,60}:)")
 _TELLING = re.compile(
@@ -31,116 +28,123 @@ _TELLING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LEAST_HEADERS = 3
+# The line that a mailbox puts before each mail: "From ", an address and a time. Like the standard library's it
+# needs no blank line in front; unlike it, a header has to follow, so that prose which nobody escaped cuts nothing.
+_POSTMARK = re.compile(r"^From [^\n]{0,200}\d:\d\d[^\n]{0,80}\n(?=>?From |[!-9;-~]{1,70}:)", re.MULTILINE)
+_ESCAPED_FROM = re.compile(r"^>(?=>*From )", re.MULTILINE)
 
 
 class MailReader:
-    """One message, its plain text part before its HTML part; attachments are not read."""
+    """One message, its plain text part before its HTML part; of attachments the names are read."""
 
     name = "mail"
     suffixes = frozenset([".eml"])
 
     def recognises(self, source: Source) -> bool:
-        head = source.text[:HEAD].split("\n\n", 1)[0]
-        telling = {match[1].lower() for match in _TELLING.finditer(head)}
-        return bool(_HEADER.match(head)) and len(telling) >= _LEAST_HEADERS and "from" in telling
+        return _is_mail(source.text[:HEAD])
 
     def read(self, source: Source) -> Document:
         damage: Counter[str] = Counter()
-        message = email.message_from_string(source.text)
-        moment = parse_time(_decode(message["date"]))
-        sender = parseaddr(_decode(message["from"]))
-        speaker = sender[0] or sender[1] or None
-        blocks = [
-            replace(block, speaker=speaker, time=moment) for block in _read_body(source.text, message, damage)
-        ]
+        mail = _read_mail(source.text, 1, damage)
+        return assemble(
+            source, kind=Kind.MAIL, title=mail.subject, blocks=mail.blocks, happened_at=mail.time, damage=damage
+        )
+
+
+class MailboxReader:
+    """Many messages in one file: each a section of its own, named by its subject, its sender and its day."""
+
+    name = "mailbox"
+    suffixes = frozenset([".mbox", ".mbx"])
+
+    def recognises(self, source: Source) -> bool:
+        opened = _POSTMARK.match(source.text[:1_000])
+        if opened is None or not _is_mail(source.text[opened.end() : HEAD]):
+            return False
+        # A single mail may keep the line of the mailbox that it was in.
+        return find_suffix(source.path) != ".eml" or _POSTMARK.search(source.text, opened.end()) is not None
+
+    def read(self, source: Source) -> Document:
+        damage: Counter[str] = Counter()
+        blocks: list[Block] = []
+        times: list[datetime] = []
+        for number, (text, first) in enumerate(_cut_mails(source.text), 1):
+            mail = _read_mail(text, first, damage)
+            blocks += mail.as_section(number)
+            times += [mail.time] if mail.time else []
         return assemble(
             source,
             kind=Kind.MAIL,
-            title=_decode(message["subject"]),
             blocks=blocks,
-            happened_at=moment,
+            happened_at=min(times, default=None),
             damage=damage,
         )
 
 
-def _decode(value: object) -> str:
-    """A header's text; what cannot be decoded is given as it stands."""
-    raw = str(value or "")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mail:
+    subject: str
+    sender: str
+    time: datetime | None
+    opening: Block
+    blocks: list[Block]
+
+    def as_section(self, number: int) -> Iterator[Block]:
+        """The blocks below a heading, in the place ``message N``."""
+        place = f"message {number}"
+        above = (self.opening.text,) if self.opening.text else ()
+        yield replace(self.opening, place=place)
+        for block in self.blocks:
+            yield replace(
+                block,
+                heading=(*above, *block.heading),
+                place=place if block.place is None else f"{place}, {block.place}",
+            )
+
+
+def _is_mail(head: str) -> bool:
+    head = head.split("\n\n", 1)[0]
+    telling = {match[1].lower() for match in _TELLING.finditer(head)}
+    return bool(_HEADER.match(head)) and len(telling) >= _LEAST_HEADERS and "from" in telling
+
+
+def _cut_mails(text: str) -> Iterator[tuple[str, int]]:
+    """The raw text of each mail, its postmark left out, and the number of its first line."""
+    marks = list(_POSTMARK.finditer(text))
+    counted, line = 0, 1
+    if not marks:
+        yield text, 1
+    for at, mark in enumerate(marks):
+        end = marks[at + 1].start() if at + 1 < len(marks) else len(text)
+        line += text.count("\n", counted, mark.end())
+        counted = mark.end()
+        yield _ESCAPED_FROM.sub("", text[mark.end() : end]), line
+
+
+def _read_mail(text: str, first: int, damage: Counter[str]) -> _Mail:
+    """One mail, whose first line has that number in its file."""
+    body = MailBody(text, first, damage)
     try:
-        return str(make_header(decode_header(raw)))
-    except (LookupError, ValueError, HeaderParseError):
-        return raw
-
-
-def _read_body(text: str, message: email.message.Message, damage: Counter[str]) -> list[Block]:
-    parts = [part for part in message.walk() if not part.is_multipart() and part.get_filename() is None]
-    for wanted in ("text/plain", "text/html"):
-        chosen = [part for part in parts if part.get_content_type() == wanted]
-        if chosen:
-            return [
-                block for part in chosen for block in _read_part(text, part, damage, is_html=wanted == "text/html")
-            ]
-    return []
-
-
-def _read_part(text: str, part: email.message.Message, damage: Counter[str], *, is_html: bool) -> list[Block]:
-    payload = part.get_payload()
-    if not isinstance(payload, str) or not payload.strip():
-        return []
-    start = text.find(payload)
-    if start < 0:
-        # The library normalises line ends in odd places; the lines are then those of the whole message.
-        start, payload = 0, text
+        message = email.message_from_string(text)
+    except RecursionError:
+        # Parts in parts in parts, as nobody sends them.
+        message = email.message.Message()
         damage["bad_part"] += 1
-    run = list(_decode_lines(payload, LineIndex(text).line_at(start), part))
-    if not is_html:
-        return read_plain_blocks(run)
-    blocks = read_html_blocks("\n".join(line.text for line in run), damage)
-    return [block.moved(lambda lines: _put_back(lines, run)) for block in blocks] if run else blocks
-
-
-def _put_back(lines: LineSpan, run: list[NumberedLine]) -> LineSpan:
-    first, last = run[min(lines.start, len(run)) - 1], run[min(lines.end, len(run)) - 1]
-    return LineSpan(first.first, last.last)
-
-
-def _decode_lines(payload: str, first: int, part: email.message.Message) -> Iterator[NumberedLine]:
-    """The part's lines with its transfer encoding undone, each with the raw lines that it was written on."""
-    charset = str(part.get_content_charset() or "utf-8")
-    match str(part.get("content-transfer-encoding", "")).strip().lower():
-        case "quoted-printable":
-            yield from _join_soft_breaks(payload, first, charset)
-        case "base64":
-            last = first + payload.rstrip("\n").count("\n")
-            for line in _read_base64(payload, charset).split("\n"):
-                yield NumberedLine(first, last, line.rstrip("\r"))
-        case _:
-            yield from number_lines(payload.split("\n"), first)
-
-
-def _join_soft_breaks(payload: str, first: int, charset: str) -> Iterator[NumberedLine]:
-    held, start = "", first
-    for number, line in enumerate(payload.split("\n"), first):
-        held += line.rstrip()
-        if line.rstrip().endswith("="):
-            held = held[:-1]
-            continue
-        decoded = _to_text(quopri.decodestring(held.encode("utf-8", "replace")), charset)
-        yield NumberedLine(start, number, decoded)
-        held, start = "", number + 1
-    if held:
-        yield NumberedLine(start, number, held)
-
-
-def _read_base64(payload: str, charset: str) -> str:
-    try:
-        return _to_text(b64decode(payload.encode("ascii", "ignore")), charset)
-    except (binascii.Error, ValueError):
-        return payload
-
-
-def _to_text(data: bytes, charset: str) -> str:
-    try:
-        return data.decode(charset, "replace")
-    except LookupError:
-        return data.decode("utf-8", "replace")
+    subject, name = decode_field(message["subject"]), parseaddr(decode_field(message["from"]))
+    sender = name[0] or name[1]
+    moment = parse_time(decode_field(message["date"]))
+    blocks = [
+        block if block.place else replace(block, speaker=sender or None, time=moment)
+        for block in body.read(message)
+    ]
+    told = ", ".join(filter(None, (sender, moment.date().isoformat() if moment else "")))
+    label = f"{subject} ({told})" if subject and told else subject or told
+    opening = Block(
+        kind=BlockKind.HEADING,
+        text=label,
+        lines=body.find_lines(message["subject"]),
+        depth=1,
+        speaker=sender or None,
+        time=moment,
+    )
+    return _Mail(subject=subject, sender=sender, time=moment, opening=opening, blocks=blocks)

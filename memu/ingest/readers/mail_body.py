@@ -1,0 +1,176 @@
+"""What a mail says: its text, decoded, with the raw lines of each part; what others wrote; what is attached."""
+
+from __future__ import annotations
+
+import binascii
+import email.message
+import quopri
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
+
+from memu.ingest.document import Block, BlockKind
+from memu.ingest.readers.html_blocks import read_html_blocks
+from memu.ingest.readers.mail_quotes import QUOTED, cut_quoted, quote_lines, set_quotes_apart
+from memu.ingest.readers.plain import read_plain_blocks
+from memu.ingest.readers.runs import LineIndex, NumberedLine, number_lines
+from memu.records import LineSpan
+
+__all__ = ["MailBody", "decode_field"]
+
+_MOST_PARTS = 1_000
+
+
+def decode_field(value: object) -> str:
+    """A header's text; what cannot be decoded is given as it stands."""
+    raw = str(value or "")
+    try:
+        return " ".join(str(make_header(decode_header(raw))).split())
+    except (LookupError, ValueError, HeaderParseError):
+        return raw
+
+
+@dataclass(slots=True)
+class MailBody:
+    """Reads the parts of one mail. ``text``: the raw mail; ``first``: the number of its first line in the file."""
+
+    text: str
+    first: int
+    damage: Counter[str]
+    _index: LineIndex | None = None
+    _reached: int = 0
+
+    def read(self, message: email.message.Message) -> list[Block]:
+        """Text, then what is attached: plain text where there is any, else pages."""
+        self._index = LineIndex(self.text)
+        parts = list(_walk(message, self.damage))
+        chosen = {whole: _choose([part for part, each in parts if each is whole]) for whole in (False, True)}
+        blocks: list[Block] = []
+        for part, forwarded in parts:
+            if part.get_filename() is not None:
+                blocks += self._name_attachment(part)
+            elif part.get_content_type() == chosen[forwarded]:
+                blocks += self._read_part(part, forwarded=forwarded)
+        return blocks
+
+    def find_lines(self, value: object) -> LineSpan | None:
+        """The lines of a header's raw value, or None where it does not stand so in the file."""
+        raw = str(value or "")
+        start = self.text.find(raw) if raw else -1
+        return None if start < 0 else self._span(start, start + len(raw))
+
+    def _span(self, start: int, end: int) -> LineSpan:
+        index = self._index or LineIndex(self.text)
+        span = index.span(start, end)
+        return LineSpan(self.first + span.start - 1, self.first + span.end - 1)
+
+    def _name_attachment(self, part: email.message.Message) -> list[Block]:
+        """The file's name, so that a search for it finds the mail."""
+        name = decode_field(part.get_filename())
+        raw = next((value for key in ("content-disposition", "content-type") if (value := part.get(key))), "")
+        start = self.text.find(str(raw), self._reached) if raw else -1
+        lines = self._span(start, start + len(str(raw))) if start >= 0 else None
+        self._reached = max(self._reached, start)
+        return [Block(kind=BlockKind.DATA, text=name, lines=lines, heading=())] if name.strip() else []
+
+    def _read_part(self, part: email.message.Message, *, forwarded: bool) -> list[Block]:
+        payload = part.get_payload()
+        if not isinstance(payload, str) or not payload.strip():
+            return []
+        start = self.text.find(payload, self._reached)
+        if start < 0:
+            # The library normalises line ends in odd places; the lines are then those of the whole message.
+            start, payload = 0, self.text
+            self.damage["bad_part"] += 1
+        else:
+            self._reached = start + len(payload)
+        run = list(_decode_lines(payload, self._span(start, start + 1).start, part))
+        if part.get_content_type() == "text/html":
+            return self._read_page(run, forwarded=forwarded)
+        if forwarded:
+            return quote_lines(run)
+        return [
+            block
+            for own, lines in cut_quoted(run)
+            for block in (read_plain_blocks(lines) if own else quote_lines(lines))
+        ]
+
+    def _read_page(self, run: list[NumberedLine], *, forwarded: bool) -> list[Block]:
+        blocks = read_html_blocks("\n".join(line.text for line in run), self.damage)
+        if run:
+            blocks = [block.moved(lambda lines: _put_back(lines, run)) for block in blocks]
+        if forwarded:
+            return [Block(kind=BlockKind.DATA, text=each.text, lines=each.lines, place=QUOTED) for each in blocks]
+        return set_quotes_apart(blocks)
+
+
+def _choose(parts: Sequence[email.message.Message]) -> str:
+    """Plain text where there is any, for the page beside it says the same."""
+    kinds = {part.get_content_type() for part in parts if part.get_filename() is None}
+    return "text/plain" if "text/plain" in kinds else "text/html"
+
+
+def _walk(message: email.message.Message, damage: Counter[str]) -> Iterator[tuple[email.message.Message, bool]]:
+    """The parts that hold something, in order, and whether each is of a mail that was forwarded whole."""
+    waiting = [(message, False)]
+    for _ in range(_MOST_PARTS):
+        if not waiting:
+            return
+        part, forwarded = waiting.pop()
+        held = part.get_payload()
+        if isinstance(held, list):
+            forwarded = forwarded or part.get_content_maintype() == "message"
+            waiting += [(each, forwarded) for each in reversed(held) if isinstance(each, email.message.Message)]
+        else:
+            yield part, forwarded
+    damage["bad_part"] += len(waiting)
+
+
+def _put_back(lines: LineSpan, run: list[NumberedLine]) -> LineSpan:
+    first, last = run[min(lines.start, len(run)) - 1], run[min(lines.end, len(run)) - 1]
+    return LineSpan(first.first, last.last)
+
+
+def _decode_lines(payload: str, first: int, part: email.message.Message) -> Iterator[NumberedLine]:
+    """The part's lines with its transfer encoding undone, each with the raw lines that it was written on."""
+    charset = str(part.get_content_charset() or "utf-8")
+    match str(part.get("content-transfer-encoding", "")).strip().lower():
+        case "quoted-printable":
+            yield from _join_soft_breaks(payload, first, charset)
+        case "base64":
+            last = first + payload.rstrip("\n").count("\n")
+            for line in _read_base64(payload, charset).split("\n"):
+                yield NumberedLine(first, last, line.rstrip("\r"))
+        case _:
+            yield from number_lines(payload.split("\n"), first)
+
+
+def _join_soft_breaks(payload: str, first: int, charset: str) -> Iterator[NumberedLine]:
+    held, start = "", first
+    for number, line in enumerate(payload.split("\n"), first):
+        held += line.rstrip()
+        if line.rstrip().endswith("="):
+            held = held[:-1]
+            continue
+        decoded = _to_text(quopri.decodestring(held.encode("utf-8", "replace")), charset)
+        yield NumberedLine(start, number, decoded)
+        held, start = "", number + 1
+    if held:
+        yield NumberedLine(start, number, held)
+
+
+def _read_base64(payload: str, charset: str) -> str:
+    try:
+        return _to_text(b64decode(payload.encode("ascii", "ignore")), charset)
+    except (binascii.Error, ValueError):
+        return payload
+
+
+def _to_text(data: bytes, charset: str) -> str:
+    try:
+        return data.decode(charset, "replace")
+    except LookupError:
+        return data.decode("utf-8", "replace")

@@ -1,0 +1,191 @@
+"""Mail and mailboxes: whose words are whose, what is attached, and where each stands (P4, P6)."""
+
+from __future__ import annotations
+
+import mailbox
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memu.ingest.document import Block, BlockKind, Document, Source
+from memu.ingest.reader import find_reader
+from memu.memorize.extractors.policies import extract
+from memu.memorize.passages import cut_passages
+from memu.records import Kind
+
+HEADERS = (
+    "From: Ann Lee <ann@boat.example>\nTo: crew@boat.example\n"
+    "Subject: Lock\nDate: Mon, 4 Mar 2024 10:00:00 +0000\n"
+)
+OWN = "We decided to hire the crane on Friday."
+OTHERS = "The yard wants the money before 12 March."
+QUOTES = {
+    "marks": "On Sun, 3 Mar 2024 at 09:00, Ben Roe <ben@boat.example> wrote:\n\n> {}\n",
+    "marks, attribution on two lines": "On Sun, 3 Mar 2024 at 09:00, Ben Roe\n<ben@boat.example> wrote:\n> {}\n",
+    "twice": ">> {}\n> Yes.\n",
+    "no marks": "On 3 Mar 2024 Ben Roe wrote:\n\n{}\n",
+    "german": "Am 03.03.24 um 09:00 schrieb Ben Roe:\n> {}\n",
+    "spanish": "El 3 mar 2024, a las 9:00, Ben Roe <b@x.example> escribió:\n\n> {}\n",
+    "chinese": "2024年3月3日 Ben Roe 写道：\n> {}\n",
+    "outlook": "-----Original Message-----\nFrom: Ben Roe\nSent: Sunday\nTo: Ann\nSubject: Lock\n\n{}\n",
+    "outlook, only headers": "From: Ben Roe\nSent: Sunday, 3 March 2024\nTo: Ann Lee\nSubject: Lock\n\n{}\n",
+    "outlook, german": "Von: Ben Roe\nGesendet: Sonntag, 3. März 2024\nAn: Ann Lee\nBetreff: Schloss\n\n{}\n",
+    "forwarded": "---------- Forwarded message ---------\nFrom: Ben Roe\nDate: Sun\n\n{}\n",
+    "signature": "-- \nAnn Lee, harbour office\n{}\n",
+    "signature without its space": "--\nAnn Lee, harbour office\n{}\n",
+}
+
+
+def read(text: str, path: str = "m.eml") -> Document:
+    source = Source(path=path, text=text)
+    return find_reader(source).read(source)
+
+
+def holds(text: str, block: Block, words: str) -> bool:
+    assert block.lines is not None
+    return words in "\n".join(text.split("\n")[block.lines.start - 1 : block.lines.end])
+
+
+@pytest.mark.parametrize("quoted", QUOTES.values(), ids=QUOTES)
+def test_p6_what_is_quoted_is_found_and_is_nothing_that_the_replier_said(quoted: str) -> None:
+    text = f"{HEADERS}\n{OWN}\n\n{quoted.format(OTHERS)}"
+    document = read(text)
+    candidates = extract(document, "m.eml").candidates
+    assert [each.text for each in candidates] == [OWN]
+    own, others = (next(block for block in document.blocks if words in block.text) for words in (OWN, OTHERS))
+    assert (own.speaker, others.speaker, others.kind) == ("Ann Lee", None, BlockKind.DATA)
+    assert holds(text, own, OWN)
+    assert holds(text, others, OTHERS)
+    passages = [each for each in cut_passages(document, "m.eml") if OTHERS in each.text]
+    assert len(passages) == 1
+    assert OWN not in passages[0].text
+    assert "Ann Lee" not in passages[0].header
+
+
+@pytest.mark.parametrize("middle", ["> Shall we?\n", "On 3 Mar 2024, Ben wrote:\n> Shall we?\n"])
+def test_answers_between_quotes_are_the_repliers(middle: str) -> None:
+    document = read(f"{HEADERS}\n{middle}{OWN}\n\n> And when?\nWe sail on the 12th of May at nine.\n\n--\nAnn\n")
+    own = [block.text for block in document.blocks if block.speaker]
+    assert own == [OWN, "We sail on the 12th of May at nine."]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "On Tuesday the harbour master wrote: nothing new.",
+        "From: the yard we hear that the crane is late.",
+        "--\n" + "This goes on for long after a line.\n" * 30,
+        "On we go.\n\nShe wrote: come soon.",
+    ],
+)
+def test_prose_that_only_looks_so_stays_the_writers(words: str) -> None:
+    document = read(f"{HEADERS}\n{words}\n\n{OWN}\n")
+    assert OWN in [block.text for block in document.blocks if block.speaker]
+
+
+def test_quotes_of_a_page() -> None:
+    page = f"<p>{OWN}</p><div>On 3 Mar 2024, Ben &lt;b@x.example&gt; wrote:</div><blockquote>{OTHERS}</blockquote>"
+    document = read(f"{HEADERS}Content-Type: text/html; charset=utf-8\n\n{page}\n")
+    assert [block.text for block in document.blocks if block.speaker] == [OWN]
+    assert OTHERS in [block.text for block in document.blocks if block.kind is BlockKind.DATA]
+
+
+@pytest.mark.parametrize("name", ["crane-offer.pdf", "Angebot für Käte.pdf", "报价.xlsx"])
+def test_attachments_are_named(name: str) -> None:
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = "Ann Lee <a@b.example>", "c@d.example", "Offer"
+    message.set_content(OWN)
+    message.add_attachment(b"%PDF-1.7 \x00\x01" * 30, maintype="application", subtype="pdf", filename=name)
+    text = message.as_string()
+    document = read(text)
+    block = next(block for block in document.blocks if block.text == name)
+    assert holds(text, block, "filename")
+    assert any(name in each.text for each in cut_passages(document, "m.eml"))
+    assert [each.text for each in extract(document, "m.eml").candidates] == [OWN]
+
+
+def test_a_mail_forwarded_whole_is_not_the_forwarders() -> None:
+    inner = EmailMessage()
+    inner["From"], inner["Subject"] = "Ben <b@x.example>", "Money"
+    inner.set_content(OTHERS)
+    outer = EmailMessage()
+    outer["From"], outer["To"], outer["Subject"] = "Ann Lee <a@b.example>", "c@d.example", "Fwd: Money"
+    outer.set_content(OWN)
+    outer.add_attachment(inner)
+    said = {block.text: block.speaker for block in read(outer.as_string()).blocks}
+    assert (said[OWN], said[OTHERS]) == ("Ann Lee", None)
+
+
+BOX = (
+    "From ann@boat.example Mon Mar  4 10:00:00 2024\n"
+    + HEADERS
+    + f"\n{OWN}\n>From here we row.\n\n"
+    + "From ben@boat.example Tue Mar  5 10:00:00 2024\n"
+    + "From: =?utf-8?q?Zo=C3=AB?= <z@boat.example>\nTo: a@boat.example\n"
+    + "Subject: =?utf-8?b?5L2g5aW9?=\nDate: Tue, 5 Mar 2024 10:00:00 +0000\n"
+    + "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n"
+    + "The caf=C3=A9 opens at =\nten.\nFrom the start we said so.\n"
+)
+
+
+@pytest.mark.parametrize("path", ["inbox.mbox", "INBOX.MBX", "Inbox", "sent.txt"])
+def test_a_mailbox_is_read_mail_by_mail(path: str) -> None:
+    document = read(BOX, path)
+    assert document.kind is Kind.MAIL
+    assert document.happened_at == datetime(2024, 3, 4, 10, tzinfo=UTC)
+    assert [(block.text, block.heading, block.speaker, block.place) for block in document.blocks] == [
+        ("Lock (Ann Lee, 2024-03-04)", (), "Ann Lee", "message 1"),
+        (f"{OWN} From here we row.", ("Lock (Ann Lee, 2024-03-04)",), "Ann Lee", "message 1"),
+        ("你好 (Zoë, 2024-03-05)", (), "Zoë", "message 2"),
+        ("The café opens at ten. From the start we said so.", ("你好 (Zoë, 2024-03-05)",), "Zoë", "message 2"),
+    ]
+    lines = [block.lines for block in document.blocks]
+    assert all(lines)
+    assert holds(BOX, document.blocks[0], "Subject: Lock")
+    assert holds(BOX, document.blocks[1], OWN)
+    assert holds(BOX, document.blocks[3], "From the start we said so.")
+
+
+WORDS = st.text(st.sampled_from("abc XYZ\n>-.é"), min_size=1, max_size=60)
+
+
+@settings(max_examples=40, deadline=None)
+@given(bodies=st.lists(WORDS, min_size=1, max_size=5))
+def test_as_many_mails_as_the_standard_library_finds(
+    bodies: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("box") / "all.mbox"
+    box = mailbox.mbox(path)
+    for number, body in enumerate(bodies):
+        message = EmailMessage()
+        message["From"], message["To"], message["Subject"] = (
+            f"P{number} <p@x.example>",
+            "q@x.example",
+            f"S{number}",
+        )
+        message["Date"] = format_datetime(datetime(2024, 3, 4, 10, number, tzinfo=UTC))
+        message.set_content(f"From here on.\n{body}")
+        box.add(message)
+    box.flush()
+    found = len(box)
+    box.close()
+    text = Path(path).read_bytes().decode("utf-8", "replace")
+    document = read(text, "all.mbox")
+    headings = [block for block in document.blocks if block.kind is BlockKind.HEADING and block.depth == 1]
+    assert len([each for each in headings if each.heading == ()]) == found == len(bodies)
+    assert [each.text for each in headings if each.heading == ()] == [
+        f"S{number} (P{number}, 2024-03-04)" for number in range(found)
+    ]
+
+
+def test_parts_in_parts_end() -> None:
+    opened = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(3_000))
+    assert read(HEADERS + opened + "\nhello\n").kind is Kind.MAIL
+    parts = "--b\nContent-Type: text/plain\n\nhello there\n" * 5_000
+    document = read(f"{HEADERS}Content-Type: multipart/mixed; boundary=b\n\n{parts}--b--\n")
+    assert dict(document.damage)["bad_part"] == 4_001
