@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from memu.ingest.document import Block, BlockKind
 from memu.memorize.candidate import MAX_CHARS, MAX_WORDS, BlockForm, Candidate
+from memu.memorize.extractors.opaque import is_endless
 from memu.memorize.sentences import Slice, count_words, cut_pieces, split_sentences
 from memu.records import LineSpan
 
@@ -110,7 +111,12 @@ def bound(text: str) -> Iterator[Slice]:
 
 
 def bound_slice(whole: Slice) -> Iterator[Slice]:
-    """``bound`` for a slice: the pieces keep their places in the text that ``whole`` was cut from."""
+    """``bound`` for a slice: the pieces keep their places in the text that ``whole`` was cut from.
+
+    Words without an end are no sentence, and no piece of them is one.
+    """
+    if is_endless(whole.text):
+        return
     for piece in bound(whole.text):
         yield Slice(piece.text, whole.start + piece.start, whole.start + piece.end)
 
