@@ -12,7 +12,8 @@ DOCUMENT_FORMAT = "document format under another name: give it its suffix"
 _BY_REASON: dict[str, str] = {
     "old office format: save it in the present one (docx, xlsx, pptx)": "doc xls ppt pps",
     "document format without a reader": "docm dotx pptm ppsx xlsb pages numbers mobi azw3 djvu xps vsdx",
-    "image: no reader configured": ("bmp tif tiff ico icns heic heif avif svg psd eps xcf cr2 nef dng sketch"),
+    "image: no reader configured": ("bmp tif tiff ico icns heic heif avif psd eps xcf cr2 nef dng sketch"),
+    "drawing (SVG): the words in it are not read, and no model looks at it": "svg svgz",
     "audio: no reader configured": "opus aac wma aiff aif mid midi amr",
     "video: no reader configured": "mp4 mov avi mkv webm wmv flv m4v mpg mpeg 3gp ogv",
     "archive: not opened": "tar gz tgz bz2 tbz xz txz zst 7z rar lz4 lzma cab iso dmg deb rpm jar war whl apk",

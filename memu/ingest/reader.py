@@ -19,6 +19,7 @@ from memu.ingest.readers.restructured import RestructuredReader
 from memu.ingest.readers.session import SessionReader
 from memu.ingest.readers.source_code import SourceCodeReader
 from memu.ingest.readers.table import TableReader
+from memu.ingest.readers.timed_transcript import TimedTranscriptReader
 
 __all__ = ["READERS", "find_reader"]
 
@@ -31,6 +32,7 @@ READERS: tuple[Reader, ...] = (
     MailboxReader(),
     MailReader(),
     PhoneChatReader(),
+    TimedTranscriptReader(),
     HtmlReader(),
     LogReader(),
     SourceCodeReader(),

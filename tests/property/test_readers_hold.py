@@ -30,6 +30,7 @@ PATHS = {
     "table": "t.csv",
     "restructured": "r.rst",
     "phone_chat": "w.txt",
+    "timed_transcript": "z.txt",
     "plain": "p.txt",
 }
 FRAGMENTS = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
@@ -332,3 +333,34 @@ def test_a_model_may_cite_one_page_and_not_two_at_once() -> None:
     checked = check_items(items, document, "plan.pdf", chunk, Terms())
     assert [candidate.place for candidate in checked.candidates] == ["page 1", "page 2"]
     assert checked.dropped == {"wide_place": 1}
+
+
+@pytest.mark.parametrize("heading", ["", "Rules of the Harbour"])
+@pytest.mark.parametrize("properties", ["none", "the library's own", "said"])
+def test_a_word_file_is_named_by_what_a_person_wrote(heading: str, properties: str) -> None:
+    made = docx.Document()
+    made.core_properties.title = {"none": "", "the library's own": "Word Document", "said": "Crew"}[properties]
+    if heading:
+        made.add_heading(heading, 2)
+    made.add_paragraph("The gate closes at ten.")
+    data = saved(made)
+    if properties == "none":
+        data = without_member(data, "docProps/core.xml")
+    document = opened("gate-rules.docx", data)
+    assert document.title == ("Crew" if properties == "said" else heading or "gate rules")
+    assert document.titled is (properties == "said" or bool(heading))
+
+
+def without_member(data: bytes, name: str) -> bytes:
+    """The archive without one member, nor what names it as a part."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for member in old.namelist():
+            if member != name:
+                kept = old.read(member)
+                if member in ("_rels/.rels", "[Content_Types].xml"):
+                    kept = re.sub(
+                        rb"<(?:Relationship|Override) [^>]*core[.-]?(?:xml|properties)[^>]*/>", b"", kept
+                    )
+                new.writestr(member, kept)
+    return out.getvalue()

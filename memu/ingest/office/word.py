@@ -27,6 +27,8 @@ _LEFT_OUT = frozenset(
     {f"{WORD}del", f"{WORD}moveFrom", _FALLBACK, _BOX, f"{WORD}pPr", f"{WORD}rPr", f"{WORD}instrText"}
 )
 _BUCKET = 20
+# What the library gives a document without properties, and writes into those that it makes.
+_NO_TITLE = frozenset(["word document"])
 
 
 def read_word(data: bytes, outline: Outline) -> Transcript:
@@ -44,7 +46,8 @@ def read_word(data: bytes, outline: Outline) -> Transcript:
     reading.walk(body)
     reading.read_notes(document)
     first = next((block.text for block in outline.blocks if block.kind is BlockKind.HEADING), "")
-    return outline.finish(title=reading.title or str(document.core_properties.title or "") or first)
+    named = str(document.core_properties.title or "")
+    return outline.finish(title=reading.title or (first if named.lower() in _NO_TITLE or not named else named))
 
 
 @dataclass(slots=True)
