@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,7 @@ class Scoping:
         return self.keep_local(scope_of(self.model, user))
 
     async def several(self, where: Mapping[str, Any] | None, *, across: bool) -> tuple[Scope, ...]:
-        """The scope that ``where`` names; with ``across`` every stored one that it matches. Raises as ``one``."""
+        """The scopes that ``where`` names; with ``across`` every stored one that it matches. Raises as ``one``."""
         conditions = conditions_of(self.model, where, across=across)
         if across:
 
@@ -62,7 +63,8 @@ class Scoping:
                 return session.matching(fit(self.model, conditions, session.scopes()))
 
             return tuple(map(self.keep_local, await self.database.read(work)))
-        return (self.one({name: value for name, (value,) in conditions.items()}),)
+        choices = itertools.product(*conditions.values())
+        return tuple(self.one(dict(zip(conditions, values, strict=True))) for values in choices)
 
     def keep_local(self, scope: Scope) -> Scope:
         """This scope, if what the settings ask may be asked about its texts. Raises ConfigurationError."""

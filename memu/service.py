@@ -308,7 +308,7 @@ class MemoryService:
 
         Args:
             where: the one scope that is searched, by its fields; None is the empty scope. With ``across`` every
-                scope whose fields match; ``field__in`` with a list then takes several values.
+                scope whose fields match. ``field__in`` with a list matches several.
             layers: of "file" (pages), "entry" and "resource" (sources); by default all.
             tracks: of "memory" and "skill"; by default both. Sources belong to no track.
             path: only from sources at paths of this glob: ``docs/**``, ``*.md`` (any folder), ``docs/``.

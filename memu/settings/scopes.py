@@ -49,11 +49,10 @@ def conditions_of(
 ) -> dict[str, tuple[Any, ...]]:
     """Field → the values that match it, as they were given: one for ``field``, several for ``field__in``.
 
-    ``where`` is not changed. across: it may match several scopes; else it names one.
+    ``where`` is not changed. across: a field that is left out may be anything; else it is absent.
 
     Raises:
-        ScopeError: a field is unknown or given twice, a value is None, a list is empty or none, or holds several
-            values where one scope is named.
+        ScopeError: a field is unknown or given twice, a value is None, a list is empty or none.
     """
     conditions: dict[str, tuple[Any, ...]] = {}
     for key, value in (where or {}).items():
@@ -68,8 +67,6 @@ def conditions_of(
         if None in values:
             meant = "every scope, or name the values" if across else "the scope without it"
             raise ScopeError(f"{key!r} holds None; leave it out to mean {meant}.")
-        if len(values) > 1 and not across:
-            raise ScopeError(f"{key!r} names several scopes, and without across=True one is meant.")
         conditions[name] = values
     return conditions
 

@@ -37,7 +37,7 @@ async def test_a_workspace_is_named_by_name_or_root_and_belongs_to_one_scope(url
         with pytest.raises(NotFound, match="No workspace 'three'"):
             await memu.retrieve_workspace("team", workspace="three")
         with pytest.raises(ConfigurationError, match="belongs to one scope"):
-            await memu.retrieve_workspace("team", where={"user_id__in": ["a", "b"]}, across=True, workspace="two")
+            await memu.retrieve_workspace("team", where={"user_id__in": ["a", "b"]}, workspace="two")
 
 
 async def test_the_least_score_is_one_of_the_scale(url: str) -> None:

@@ -256,7 +256,6 @@ async def test_a_service_keeps_the_tenants_of_an_app_apart(tmp_path: Path) -> No
         assert await texts({"team": "red"}, across=True) == {"ann"}
         assert await texts({"name__in": ["Ann", "BOB"]}, across=True) == {"ann", "bob"}
         assert await texts({}, across=True) == {"ann", "bob"}
-        assert await texts({"name__in": ["ANN"], "team": "red"}) == {"ann"}
-        for where in (None, {"team": "red"}, {"user_id": "ann"}, {"name": None}, {"name__in": ["bob", "Ann"]}):
+        for where in (None, {"team": "red"}, {"user_id": "ann"}, {"name": None}):
             with pytest.raises(ScopeError):
                 await texts(where)

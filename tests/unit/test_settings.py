@@ -316,15 +316,6 @@ def test_p6_conditions_that_do_not_fit_are_errors(where: dict[str, object]) -> N
         conditions_of(WorkspaceScope, where)
 
 
-@pytest.mark.parametrize("key", ["user_id", "agent_id"])
-def test_p6_several_scopes_are_only_meant_across(key: str) -> None:
-    several = {f"{key}__in": ["x", "y"]}
-    assert conditions_of(WorkspaceScope, several, across=True) == {key: ("x", "y")}
-    with pytest.raises(ScopeError, match=rf"{key}__in' names several scopes.*across=True"):
-        conditions_of(WorkspaceScope, several, across=False)
-    assert conditions_of(WorkspaceScope, {f"{key}__in": ["x"]}, across=False) == {key: ("x",)}
-
-
 @pytest.mark.parametrize("where", [{"user_id": None}, {"user_id__in": [None]}, {"agent_id__in": ["x", None]}])
 @pytest.mark.parametrize(("across", "meant"), [(True, "every scope"), (False, "the scope without it")])
 def test_p6_a_none_is_told_what_leaving_it_out_means(where: dict[str, Any], across: bool, meant: str) -> None:
