@@ -74,7 +74,8 @@ class Lookup:
         workspace = repository.workspaces.get(source.workspace_id)
         text, notice = _show(source, Path(workspace.root) if workspace else None, span, self.max_bytes)
         if text is None:
-            text = show_stored(repository.passages.of_resource(source.id), source.path, span)
+            title = source.title if source.facts.get("titled") is True else ""
+            text = show_stored(repository.passages.of_resource(source.id), source.path, span, title)
         return Listing(
             reference=reference,
             layer=Layer.RESOURCE,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memu.errors import NotFound, ReadError
 from memu.ingest.document import Block, BlockKind, Row, Source
-from memu.records import LineSpan, Passage
+from memu.records import Kind, LineSpan, Passage
 
 __all__ = ["DISGUISED", "FORGOTTEN", "GONE", "OPENED", "show_file", "show_kept", "show_stored"]
 
@@ -21,6 +21,8 @@ FORGOTTEN = "words of it were forgotten; shown is what was kept of it"
 OPENED = "the file is no text; shown is what was read of it"
 GONE = "the file cannot be read now; shown is what was stored of it"
 
+_SPOKEN = frozenset({Kind.CHAT, Kind.MEETING})
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 # These say again what stands in the code itself.
 _AGAIN = frozenset({BlockKind.SIGNATURE, BlockKind.COMMENT, BlockKind.DOCSTRING})
 
@@ -67,8 +69,10 @@ def show_kept(text: str, path: str, span: LineSpan | None) -> str:
     return "\n".join(lines[span.start - 1 : span.end])
 
 
-def show_stored(passages: Sequence[Passage], path: str, span: LineSpan | None) -> str:
+def show_stored(passages: Sequence[Passage], path: str, span: LineSpan | None, title: str = "") -> str:
     """What the store kept of a source: its passages, those that touch the lines.
+
+    Without lines they stand below ``title`` and their headings, and what was said bears its speaker's name.
 
     Raises:
         NotFound: nothing was kept of lines so far down.
@@ -79,8 +83,38 @@ def show_stored(passages: Sequence[Passage], path: str, span: LineSpan | None) -
         last = max((passage.lines.end for passage in passages if passage.lines), default=None)
         if last is not None:
             _require(LineSpan(span.start, max(span.start, min(span.end, last))), last, path)
-    touching = (one for one in passages if span is None or (one.lines and _touches(one.lines, span)))
-    return "\n\n".join(redact_disguised(passage.text).text for passage in touching)
+    if span is None:
+        parts = [*([f"# {title}"] if title else []), *_under_headings(passages, path)]
+    else:
+        parts = [one.text for one in passages if one.lines and _touches(one.lines, span)]
+    return "\n\n".join(redact_disguised(part).text for part in parts)
+
+
+def _under_headings(passages: Sequence[Passage], path: str) -> Iterator[str]:
+    """The passages' texts, the headings above each where they change, and who said what."""
+    above: list[str] = []
+    before: tuple[str, str | None] = ("", None)
+    for passage in passages:
+        names = [name for name in passage.heading.split(" > ") if name]
+        same = next((at for at, name in enumerate(above) if names[at : at + 1] != [name]), len(above))
+        first_line = passage.text.split("\n", 1)[0].strip()
+        # A heading that nothing follows in its passage is the passage's text.
+        yield from (
+            f"{'#' * min(6, at + 2)} {names[at]}" for at in range(same, len(names)) if names[at] != first_line
+        )
+        said = (_find_speaker(passage, path), passage.place)
+        yield f"{said[0]}: {passage.text}" if said[0] and (said != before or names != above) else passage.text
+        above, before = names, said
+
+
+def _find_speaker(passage: Passage, path: str) -> str:
+    """Who said a passage of a chat or a meeting: the last line of its header, after the path and the date."""
+    if passage.kind not in _SPOKEN:
+        return ""
+    lines = passage.header.split("\n")
+    folded = " ".join(path.split())
+    after = lines[len(lines) - lines[::-1].index(folded) :] if folded in lines else []
+    return after[-1] if after and not _DATE.fullmatch(after[-1]) else ""
 
 
 def _require(span: LineSpan, count: int, path: str) -> None:

@@ -135,7 +135,8 @@ async def test_a_later_export_keeps_what_stood(bench: Bench, export: Callable[[T
     assert {text for key in after.keys() - before.keys() for text in key if text in _said(AFTER)} == _said(
         AFTER
     ) - _said(BEFORE)
-    assert shown.text == "\n\n".join(AFTER["Bicycles"])
+    speaker = "Orla" if export is telegram else "user"
+    assert shown.text == "\n\n".join(["## Bicycles", *(f"{speaker}: {text}" for text in AFTER["Bicycles"])])
     pages = bench.trees()
     bench.remove()
     async with bench.open() as memu:

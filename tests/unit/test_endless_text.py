@@ -16,7 +16,7 @@ pytestmark = pytest.mark.unit
 WORDS = [f"{a}{b}" for a in ("har", "pier", "mo", "ti", "oak") for b in ("bour", "ing", "de", "len", "ra", "s")]
 SAID = "The Heron pier closes in May because its planks are rotten."
 LONG = """The fee is due for the boats, the sheds, the cranes, the nets, the ropes and the oars, and for the
-ferry, which pays twice, and for the men of the ferry, who pay half, if they live at the pier and not in the town."""
+ferry, which pays twice, and for the men of the ferry, who pay half, if they live at the pier."""
 
 
 def read(text: str, path: str) -> Document:
