@@ -13,6 +13,8 @@ _HOST = r"[^\s\[]{1,255}"
 _LOGIN = rf"(?:\s{{1,16}}(?:login|account)[ \t]{{1,8}}{_HOST}){{1,2}}"
 _VALUE = r"[\"']?(?P<secret>[^\s\"'`$\\]{3,256})"
 _WORD = r"(?P<secret>[^\s\"'`*“”„«»\[\](){}<>\\/]{8,100})(?<![.,;:!?。])"
+# "Password for user: bob12345" names somebody, not the password.
+_NOT_WHOSE = r"(?<!user)(?<!name)(?<!host)(?<!login)(?<!account)(?<!server)"
 _PORTS = re.compile(r"\d{1,5}(?::\d{1,5})*(?:/\w+)?|\d{1,3}(?:\.\d{1,3}){3}:.*")
 
 
@@ -60,6 +62,15 @@ SPOKEN: tuple[SecretPattern, ...] = (
             is_said,
         )
         for word in ("assword is", "asswort ist", "asswort lautet", "contraseña es", "密码是", "密碼是", "密码为")
+    ),
+    *(
+        SecretPattern(
+            "password",
+            words,
+            rf"{words}[^\n:：.;,]{{1,40}}{_NOT_WHOSE}[:：][ ]{{0,4}}[\"'`*“„«]{{0,3}}{_WORD}",
+            is_said,
+        )
+        for words in ("assword for ", "asswort für ", "contraseña para ")
     ),
     *(
         SecretPattern(

@@ -58,6 +58,20 @@ def test_f44_so_in_the_strings_of_json(sentence: str, secret: str) -> None:
     }
 
 
+@pytest.mark.parametrize("secret", SECRETS[:3])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The wifi password for the guest house: {} and no other",
+        "Passwort für das Gäste-WLAN: {}",
+        "the contraseña para los huéspedes: {}",
+        "password for the alarm: **{}**",
+    ],
+)
+def test_f44_what_stands_between_a_password_and_its_name(sentence: str, secret: str) -> None:
+    assert redact(sentence.format(secret)).text == sentence.format("[redacted:password]")
+
+
 def test_f44_numbers_that_words_follow() -> None:
     assert redact("password: 48151623 for the alarm").text == "password: [redacted:password] for the alarm"
 
@@ -87,6 +101,7 @@ def test_writing_without_spaces_goes_on_behind_its_password() -> None:
         "Password: 1Password vault entry", "password: SHA256-hashed in the table", "password: string or null",
         "password: 2FA is on", "password: $PASS for the host", "password: <yours> for the host",
         "Passwort: das vom letzten Mal", "contraseña: la de siempre", "密码：8位以上字母数字组合 用于登录",
+        "Password for user: bobby1234", "password for the host: see vault", "password to type: none for 2024",
         "password: str = None", "token: it was 3rd in the row", "The token: abc123 at position 4",
         "password: user.password2 or none", "password: ask Ann, she has it since 2024",
     ],
