@@ -20,6 +20,9 @@ from memu.storage.tables import encoder, passage_vector
 __all__ = ["EXACT_UP_TO", "Maintenance", "index_name", "indexed_vector", "is_of_size", "is_ready", "maintain"]
 
 EXACT_UP_TO = 10_000
+# Of pgvector's 16 and 64 an index of 100,000 vectors found 0.95 of the exact answer at best, of these 0.98 (ADR 0018).
+_LINKS = 24
+_LOOKED_AT = 128
 
 _LARGEST_VECTOR = 2000
 _LARGEST_HALF = 4000
@@ -155,6 +158,7 @@ def _definition(connection: Connection, wanted: _Wanted) -> str:
     return (
         f"CREATE INDEX CONCURRENTLY {wanted.name} ON {owner}"
         f" USING hnsw ((vector::{kind}({wanted.dimension})) {kind}_cosine_ops)"
+        f" WITH (m = {_LINKS}, ef_construction = {_LOOKED_AT})"
         f" WHERE encoder_id = {quoted} AND vector_dims(vector) = {wanted.dimension}"
     )
 
