@@ -49,13 +49,7 @@ __all__ = [
     "StoreError",
     "UnavailableError",
     "WorkflowError",
-    "install_command",
 ]
-
-
-def install_command(extra: str) -> str:
-    """How an extra of memu is installed, in words. Not by name: in the package index ``memu`` is another's."""
-    return f"pip install '.[{extra}]' in memu's checkout"
 
 
 class MemuError(Exception):

@@ -8,7 +8,8 @@ import importlib.util
 import click
 
 from memu.cli.options import Common, common_options
-from memu.errors import ExtraMissing, install_command
+from memu.errors import ExtraMissing
+from memu.extras import install_command
 
 __all__ = ["mcp"]
 

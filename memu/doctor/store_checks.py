@@ -8,7 +8,8 @@ from sqlalchemy.engine import URL
 
 from memu.doctor.checked import Checked
 from memu.doctor.remedies import RESTORE, begin_anew
-from memu.errors import EncoderMismatch, install_command
+from memu.errors import EncoderMismatch
+from memu.extras import install_command
 from memu.providers.embedded import is_installed
 from memu.providers.protocols import Encoder
 from memu.records import Finding, Scope, Severity

@@ -33,7 +33,7 @@ class Lines(NamedTuple):
 
 
 def decode_lines(data: bytes) -> Lines:
-    """Each line as UTF-8, else as Windows-1252 if it reads like words in it, else with U+FFFD for what is broken."""
+    """Each line as UTF-8, else as Windows-1252 if it reads like words then, else with U+FFFD for what is not."""
     texts: list[str] = []
     kinds: Counter[str] = Counter()
     for line in data.split(b"\n"):

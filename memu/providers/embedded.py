@@ -21,7 +21,8 @@ from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memu.errors import ConfigurationError, ExtraMissing, ProviderError, install_command
+from memu.errors import ConfigurationError, ExtraMissing, ProviderError
+from memu.extras import install_command
 from memu.providers.onnx_runtime import import_runtime
 from memu.providers.protocols import Encoded
 from memu.records import EncoderIdentity, Usage

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memu.errors import ConfigurationError, ProviderError, install_command
+from memu.errors import ConfigurationError, ProviderError
+from memu.extras import install_command
 from memu.providers.patience import QUICK, Patience
 from memu.providers.prices import Price, price_usage
 from memu.providers.protocols import Encoded

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from memu.errors import MemuError, install_command
+from memu.errors import MemuError
+from memu.extras import install_command
 from memu.providers.protocols import Encoder
 from memu.records import RetrieveResult
 from memu.retrieve.explanation import explain, scores_of_lists

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 
-from memu.errors import ConfigurationError, ExtraMissing, install_command
+from memu.errors import ConfigurationError, ExtraMissing
+from memu.extras import install_command
 
 if TYPE_CHECKING:
     import psycopg

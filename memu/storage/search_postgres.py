@@ -43,7 +43,7 @@ __all__ = ["PostgresSearch"]
 # To look at vectors here and there costs so many times what it costs to look at all in a row.
 _DEARER = 3
 # How far the index is followed: this many candidates at once, the most that pgvector takes, and in all, until a
-# filter has let enough pass. With fewer at once dense neighbourhoods are missed, and little time is saved (ADR 0018).
+# filter has let enough pass. With fewer dense neighbourhoods are missed, and little time is saved (ADR 0018).
 _AT_ONCE = 1000
 _MOST_CANDIDATES = 40_000
 

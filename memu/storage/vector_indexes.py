@@ -20,7 +20,7 @@ from memu.storage.tables import encoder, passage_vector
 __all__ = ["EXACT_UP_TO", "Maintenance", "index_name", "indexed_vector", "is_of_size", "is_ready", "maintain"]
 
 EXACT_UP_TO = 10_000
-# Of pgvector's 16 and 64 an index of 100,000 vectors found 0.95 of the exact answer at best, of these 0.98 (ADR 0018).
+# With the usual 16 and 64 an index of 100,000 vectors found 0.95 of the exact answer at best, with these 0.98.
 _LINKS = 24
 _LOOKED_AT = 128
 

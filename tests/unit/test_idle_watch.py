@@ -33,7 +33,18 @@ LEFT: dict[str, object] = {
     "vectors_missing": 1,
     "degraded": "the encoder does not answer",
 }
-TOLD = {"workspace", "unchanged", "skipped", "dropped", "damaged", "by_step", "redactions", "extractor", "encoder", "export"}
+TOLD = {
+    "workspace",
+    "unchanged",
+    "skipped",
+    "dropped",
+    "damaged",
+    "by_step",
+    "redactions",
+    "extractor",
+    "encoder",
+    "export",
+}
 """What a sync with nothing to do says as well."""
 
 

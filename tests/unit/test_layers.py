@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "memu"
 
-WORDS = {"records", "errors", "names", "tokens", "languages", "quotation", "stopwords", "supersession"}
+WORDS = {"records", "errors", "extras", "names", "tokens", "languages", "quotation", "stopwords", "supersession"}
 ROOMS = {"storage", "providers", "ingest", "workflow"}
 ROADS = {"memorize", "retrieve", "export"}
 
@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "service": WORDS | ROOMS | ROADS | {"settings", "assembly", "carrier", "doctor", "scoping", "trees"},
     "sync": WORDS | ROOMS | ROADS | {"settings", "service"},
     "schema": {"errors", "records", "settings", "storage"},
-    "cli": {"idle", "mcp", "service", "schema", "settings", "records", "errors", "memu"},
+    "cli": {"extras", "idle", "mcp", "service", "schema", "settings", "records", "errors", "memu"},
     "mcp": {"service", "records", "errors"},
     "__main__": {"cli"},
     "memu": {"errors", "records", "workflow", "settings", "service"} | ROADS,

@@ -299,7 +299,7 @@ def test_without_the_extra_the_reason_names_the_command() -> None:
         documents = Documents(most_text=1000, find=lambda name, missing=missing: None if name == missing else name)
         told = refused("a.pdf", make_pdf(PAGES), documents)
         assert told.reason == MISSING
-        assert "pip install 'memu[documents]'" in told.reason
+        assert "pip install '.[documents]'" in told.reason
 
 
 def test_a_key_over_many_paragraphs_is_redacted_as_in_a_text() -> None:

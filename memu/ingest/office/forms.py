@@ -6,11 +6,12 @@ from collections.abc import Callable
 from enum import StrEnum
 from importlib import util
 
+from memu.extras import install_command
 from memu.ingest.readers.assembly import find_suffix
 
 __all__ = ["MISSING", "SUFFIXES", "Finder", "Form", "find_form", "is_installed", "is_signed"]
 
-MISSING = "document: pip install 'memu[documents]' to have it read"
+MISSING = f"document: {install_command('documents')} to have it read"
 """Why a document is skipped where the libraries are not installed."""
 
 
