@@ -263,7 +263,7 @@ def measure_postgres(corpus: Corpus, url: str) -> None:
         numbers = numbers_of(database)
         whole = int(database.read_now(lambda session: session._connection.scalar(_SIZE)))  # noqa: SLF001
         print(f"Postgres: filled in {took:.0f} s, {whole / 1e6:.0f} MB")
-        measure(database, corpus, encoder_id, numbers, "Postgres exact", 1 << 40)
+        measure(database, corpus, encoder_id, numbers, "Postgres exact", 1 << 30)
         began = time.perf_counter()
         done = asyncio.run(database.maintain())
         took = time.perf_counter() - began

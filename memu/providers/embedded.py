@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from memu.errors import ConfigurationError, ExtraMissing, ProviderError
 from memu.extras import install_command
-from memu.providers.onnx_runtime import import_runtime
+from memu.providers.onnx_runtime import import_runtime, usable_cores
 from memu.providers.protocols import Encoded
 from memu.records import EncoderIdentity, Usage
 
@@ -100,7 +99,7 @@ class EmbeddedEncoder:
     ) -> None:
         _require(_RUNTIME, find)
         self._model = model or minilm(find)
-        self._threads = threads or _usable_cores()
+        self._threads = threads or usable_cores()
         self._loading = threading.Lock()
 
     @cached_property
@@ -270,7 +269,3 @@ def _require(modules: Sequence[str], find: Finder) -> None:
             f"The embedded encoder needs {', '.join(missing)}. Install it: {install_command('local')} "
             "(or search by words alone: encoder none)."
         )
-
-
-def _usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

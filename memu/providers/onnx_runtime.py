@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from types import ModuleType
 
-__all__ = ["import_runtime"]
+__all__ = ["import_runtime", "usable_cores"]
 
 
 def import_runtime() -> ModuleType:
@@ -21,3 +21,8 @@ def import_runtime() -> ModuleType:
     onnxruntime.disable_telemetry_events()
     module: ModuleType = onnxruntime
     return module
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
