@@ -138,7 +138,7 @@ def _score_sentences(section: Section, dropped: Counter[str]) -> Iterator[_Sente
             if is_decision(section):
                 score += _weigh_decision(piece.text, opens=first, optional=in_list and _announces(lead_in))
             first = False
-            told = find_label(piece.text) or listed
+            told = (find_label(piece.text) or listed) if count_words(piece.text) > 1 else None
             if score > _TOO_LOW or told is not None:
                 yield _Sentence(index, block, piece, label, score, told)
             else:

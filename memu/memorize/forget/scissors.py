@@ -81,12 +81,16 @@ class Scissors:
                 # Code, lists and tables are one long sentence; there it is the lines that say.
                 is_prose = not lines or sentence.text.count("\n") < _LINES_OF_A_SENTENCE
                 places += [sentence] if is_prose else lines
-                said = (part.text for part in (sentence, *lines) if MARK not in part.text)
-                keys.update(text_key(part) for part in said if self._says(part, own))
+                # Of what was cut into before, what is left between the marks: a mark is in no later reading.
+                said = (piece for part in (sentence, *lines) for piece in part.text.split(MARK))
+                keys.update(text_key(piece) for piece in said if self._says(piece, own))
         if not places:
             # What no sentence says alone is said across them.
             places = list(self._find_across(done, sentences, own))
             keys |= {text_key(place.text) for place in places if MARK not in place.text}
+            keys |= {
+                text_key(piece) for place in places for piece in place.text.split(MARK) if self._says(piece, own)
+            }
         marked = mark_places(done, [(place.start, place.end) for place in places]) if places else MARK
         return Cut(marked, frozenset(keys - {""}))
 
