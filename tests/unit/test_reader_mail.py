@@ -6,6 +6,7 @@ import mailbox
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.reader import find_reader
+from memu.ingest.readers.mail import MailboxReader, MailReader
 from memu.memorize.extractors.policies import extract
 from memu.memorize.passages import cut_passages
 from memu.records import Kind
@@ -189,3 +191,14 @@ def test_parts_in_parts_end() -> None:
     parts = "--b\nContent-Type: text/plain\n\nhello there\n" * 5_000
     document = read(f"{HEADERS}Content-Type: multipart/mixed; boundary=b\n\n{parts}--b--\n")
     assert dict(document.damage)["bad_part"] == 4_001
+
+
+@pytest.mark.parametrize("reader", [MailReader(), MailboxReader()], ids=lambda reader: reader.name)
+@pytest.mark.parametrize("headers", combinations(HEADERS.splitlines(), 2), ids=str)
+def test_p4_whatever_headers_a_mail_lacks_each_of_its_blocks_has_lines(
+    reader: MailReader | MailboxReader, headers: tuple[str, str]
+) -> None:
+    text = "\n".join(headers) + "\n\nHello.\n"
+    blocks = reader.read(Source(path="a.mbox", text=text)).blocks
+    assert blocks
+    assert all(block.lines is not None and block.lines.start <= text.count("\n") for block in blocks)

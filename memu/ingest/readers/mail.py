@@ -142,7 +142,7 @@ def _read_mail(text: str, first: int, damage: Counter[str]) -> _Mail:
     opening = Block(
         kind=BlockKind.HEADING,
         text=label,
-        lines=body.find_lines(message["subject"]),
+        lines=body.find_lines(message["subject"], message["from"], message["date"]),
         depth=1,
         speaker=sender or None,
         time=moment,

@@ -56,11 +56,13 @@ class MailBody:
                 blocks += self._read_part(part, forwarded=forwarded)
         return blocks
 
-    def find_lines(self, value: object) -> LineSpan | None:
-        """The lines of a header's raw value, or None where it does not stand so in the file."""
-        raw = str(value or "")
-        start = self.text.find(raw) if raw else -1
-        return None if start < 0 else self._span(start, start + len(raw))
+    def find_lines(self, *values: object) -> LineSpan:
+        """The lines of the first of some headers' raw values that stands in the file, else its first line."""
+        for raw in filter(None, map(str, filter(None, values))):
+            start = self.text.find(raw)
+            if start >= 0:
+                return self._span(start, start + len(raw))
+        return LineSpan(self.first, self.first)
 
     def _span(self, start: int, end: int) -> LineSpan:
         index = self._index or LineIndex(self.text)
@@ -72,7 +74,7 @@ class MailBody:
         name = decode_field(part.get_filename())
         raw = next((value for key in ("content-disposition", "content-type") if (value := part.get(key))), "")
         start = self.text.find(str(raw), self._reached) if raw else -1
-        lines = self._span(start, start + len(str(raw))) if start >= 0 else None
+        lines = self._span(start, start + len(str(raw))) if start >= 0 else self.find_lines()
         self._reached = max(self._reached, start)
         return [Block(kind=BlockKind.DATA, text=name, lines=lines, heading=())] if name.strip() else []
 
