@@ -194,7 +194,7 @@ def test_parts_in_parts_end() -> None:
 
 
 @pytest.mark.parametrize("reader", [MailReader(), MailboxReader()], ids=lambda reader: reader.name)
-@pytest.mark.parametrize("headers", combinations(HEADERS.splitlines(), 2), ids=str)
+@pytest.mark.parametrize("headers", [*combinations(HEADERS.splitlines(), 2)], ids=str)
 def test_p4_whatever_headers_a_mail_lacks_each_of_its_blocks_has_lines(
     reader: MailReader | MailboxReader, headers: tuple[str, str]
 ) -> None:
