@@ -12,7 +12,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine, event
 from support.postgres import SERVERS, Server, started_server
+from support.shared_statements import share_statements
 from support.stores import Bench
+
+share_statements()
 
 # How long an example takes says how busy the machine is, and nothing of memu.
 settings.register_profile("memu", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -377,7 +377,7 @@ async def test_real_sources_are_cut_of_any_statement_and_equal_a_fresh_store(
     async with bench.open(encoder=None) as memu:
         await memu.memorize_workspace(bench.work)
         entries = sorted(await memu.list_entries(), key=lambda one: (one.path or "", one.text))
-        for entry in entries[:: len(entries) // 6]:
+        for entry in entries[:: len(entries) // 4]:
             if (await memu.forget(match=entry.text)).entries:
                 said.append(text_key(entry.text))
     rows = [text_key(" ".join(map(str, row))) for found in bench.rows().values() for row in found]

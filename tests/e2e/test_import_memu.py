@@ -41,7 +41,7 @@ from memu.sync import MemoryService as BlockingService
 pytestmark = pytest.mark.e2e
 
 ALICE, BOB, ANN = {"user_id": "alice"}, {"user_id": "bob"}, {"user_id": "ann"}
-KILL_EVERY = 7 * int(os.environ.get("MEMU_TEST_CRASH_EVERY", "13"))
+KILL_EVERY = 7 * int(os.environ.get("MEMU_TEST_CRASH_EVERY", "17"))
 
 
 @pytest.fixture(params=["sqlite-later", "postgres-1.x"])

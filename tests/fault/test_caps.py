@@ -27,8 +27,12 @@ MORE = {
     "f.md": "# Gateway\n\nNobody opens the gateway at night. The pigeon brings what is urgent.\n",
 }
 CALLS = range(16)
-# On a server a cap at each step of the work.
-CAPS = [*(("sqlite", calls) for calls in CALLS), *(("postgres", calls) for calls in (0, 3, 6, 9))]
+# Each is tried at a first or at a later sync; on a server a cap at each step of the work.
+CAPS = [
+    *(("sqlite", calls, calls % 2 == 1) for calls in CALLS),
+    *(("sqlite", calls, calls % 2 == 0) for calls in CALLS[::3]),
+    *(("postgres", calls, calls % 2 == 1) for calls in (0, 3, 6, 9)),
+]
 
 
 async def sync(bench: Bench, model: ScriptedChatModel, **options: Any) -> tuple[SyncReport, WorkspaceStatus]:
@@ -66,8 +70,7 @@ def says(report: SyncReport, status: WorkspaceStatus) -> bool:
     return left
 
 
-@pytest.mark.parametrize("changed", [False, True], ids=["first sync", "later sync"])
-@pytest.mark.parametrize(("bench", "calls"), CAPS, indirect=["bench"])
+@pytest.mark.parametrize(("bench", "calls", "changed"), CAPS, indirect=["bench"])
 async def test_p5_what_a_cap_leaves_is_counted_and_said(calls: int, changed: bool, bench: Bench) -> None:
     bench.write(FILES)
     model = ScriptedChatModel(usual=good)

@@ -15,7 +15,7 @@ from memu import Interceptor
 
 pytestmark = pytest.mark.fault
 
-EVERY = int(os.environ.get("MEMU_TEST_CRASH_EVERY", "13"))
+EVERY = int(os.environ.get("MEMU_TEST_CRASH_EVERY", "17"))
 # On a server, in the short form, so many times fewer points.
 RARER = 1 if EVERY == 1 else 3
 SECRET = "The blue lantern is hidden under the bridge in Oslo."

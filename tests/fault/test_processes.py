@@ -96,7 +96,7 @@ async def test_p8_eight_processes_on_one_store_end_as_one_after_another(
     bench, calm = (Bench(tmp_path, name, store_server) for name in ("store", "calm"))
     folders = [tmp_path / f"room-{number}" for number in range(count)]
     for folder in folders:
-        lay(folder, 12)
+        lay(folder, 8)
     places = ("--db", bench.url, "--out", str(bench.out))
     running = [sync(folder, bench, "--workspace", folder.name) for folder in folders * (8 // count)]
     ended = [await asyncio.to_thread(finish, running[0])]

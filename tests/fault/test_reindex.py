@@ -44,7 +44,7 @@ from memu.sync import MemoryService as BlockingService
 pytestmark = pytest.mark.fault
 
 USERS = ({"user_id": "ann"}, {"user_id": "bob"}, None)
-EVERY = 3 * int(os.environ.get("MEMU_TEST_CRASH_EVERY", "13"))
+EVERY = 3 * int(os.environ.get("MEMU_TEST_CRASH_EVERY", "17"))
 QUESTION = "where is the lamp kept?"
 
 

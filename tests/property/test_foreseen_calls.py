@@ -118,7 +118,7 @@ def check(plan: SyncPlan, report: SyncReport) -> None:
     assert plan.likely_calls <= plan.model_calls
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(rounds=st.lists(ROUND, min_size=1, max_size=4))
 def test_f13_no_sync_makes_more_calls_than_its_plan_said(rounds: list[Any]) -> None:
     with made_bench() as bench:
