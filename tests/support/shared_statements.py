@@ -1,4 +1,4 @@
-"""SQL that one store has made ready serves the next of its kind: tests open thousands, and each would make its own.
+"""SQL that one store has made ready serves the next of its kind: tests open thousands, each with its own.
 
 Of a test's time a quarter went there. SQLAlchemy keeps statements by the dialect that made them; here dialects of
 one kind and version count as one, and their engines keep statements in one place. Nothing else differs.
