@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -38,7 +40,7 @@ def scope_of(model: type[BaseModel], fields: Mapping[str, Any] | None = None) ->
         if value is None:
             raise ScopeError(f"Scope field {name!r} is None; leave the field out to mean the scope without it.")
     try:
-        checked = model.model_validate(given)
+        checked = _read(model, given)
     except ValidationError as error:
         raise ScopeError(_explain(error.errors())) from None
     return Scope.of(_told(checked, given))
@@ -82,7 +84,7 @@ def fit(
     Raises:
         ScopeError: a value does not fit its field.
     """
-    standing = [scope.fields for scope in known]
+    standing = [fields for scope in known for fields in _list_forms(model, scope)]
     return {
         name: tuple(found for value in values if (found := _fitted(model, name, value, standing)) is not None)
         for name, values in conditions.items()
@@ -90,17 +92,40 @@ def fit(
 
 
 def _fitted(
-    model: type[BaseModel], name: str, value: Any, standing: Iterable[Mapping[str, ScopeValue]]
+    model: type[BaseModel], name: str, value: Any, standing: Iterable[Mapping[str, Any]]
 ) -> ScopeValue | None:
     for fields in ({}, *(each for each in standing if name in each)):
         try:
-            checked = model.model_validate({**fields, name: value})
+            checked = _read(model, {**fields, name: value})
         except ValidationError as error:
             if wrong := [item for item in error.errors() if item["loc"][:1] == (name,)]:
                 raise ScopeError(_explain(wrong)) from None
             continue
         return Scope.of(_told(checked, [name])).fields[name]
     return None
+
+
+def _read(model: type[BaseModel], given: Mapping[str, Any]) -> BaseModel:
+    """The scope by a model. A strict one takes an enum, a date or a UUID from Python as such, and from what is
+    stored or set as the text that JSON has for it. Raises ValidationError: of the two, the one of fewer faults."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        if not all(isinstance(value, ScopeValue) for value in given.values()):
+            raise
+        fault = error
+    try:
+        return model.model_validate_json(json.dumps(given))
+    except ValidationError as error:
+        raise min(fault, error, key=ValidationError.error_count) from None
+
+
+def _list_forms(model: type[BaseModel], scope: Scope) -> Iterator[Mapping[str, Any]]:
+    """A stored scope's fields as stored, and as the model has them: a value may be tried beside either."""
+    yield scope.fields
+    with suppress(ValidationError):
+        checked = _read(model, scope.fields)
+        yield {name: getattr(checked, name) for name in scope.fields}
 
 
 def _told(checked: BaseModel, names: Collection[str]) -> dict[str, Any]:

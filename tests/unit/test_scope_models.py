@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from memu import ConfigurationError, MemoryService, Scope, ScopeError
-from memu.settings import WorkspaceScope, check_scope_model, conditions_of, fit, scope_of
+from memu.settings import WorkspaceScope, check_scope_model, check_standing_scopes, conditions_of, fit, scope_of
 
 pytestmark = pytest.mark.unit
 
@@ -211,6 +211,40 @@ def test_validators_of_whole_scopes_see_a_filter_in_its_place() -> None:
     assert fit(Person, conditions_of(Person, {"team": "ann"}), known) == {"team": ()}
     with pytest.raises(ScopeError, match=r"name: .*ASCII only"):
         fit(Person, conditions_of(Person, {"name": "жук"}), known)
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    key: uuid.UUID
+    seat: int
+    plan: Plan | None = None
+    since: date | None = None
+
+
+KEY = uuid.UUID(int=7)
+STORED = {"key": str(KEY), "seat": 7, "plan": "paid", "since": "2026-01-02"}
+OF_PYTHON = {"key": KEY, "seat": 7, "plan": Plan.PAID, "since": date(2026, 1, 2)}
+
+
+@pytest.mark.parametrize("given", [STORED, OF_PYTHON], ids=["as stored", "as Python has it"])
+def test_p6_a_strict_model_names_what_it_stored(given: dict[str, Any]) -> None:
+    scope = scope_of(Strict, given)
+    assert scope == Scope.of(STORED)
+    check_standing_scopes(Strict, [scope])
+    for name, value in given.items():
+        assert fit(Strict, conditions_of(Strict, {name: value}), [scope]) == {name: (STORED[name],)}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"seat": "7"}, {"seat": True}, {"seat": 7.0}, {"key": 7}, {"plan": "dear"}, {"since": 0}], ids=str
+)
+def test_p6_a_strict_model_takes_no_value_for_another(wrong: dict[str, Any]) -> None:
+    for given in (STORED, OF_PYTHON):
+        with pytest.raises(ScopeError, match=next(iter(wrong))):
+            scope_of(Strict, {**given, **wrong})
+    with pytest.raises(ScopeError):
+        fit(Strict, conditions_of(Strict, wrong), [Scope.of(STORED)])
 
 
 @pytest.mark.parametrize("where", [{"tenant": "x"}, {"plan": "dear"}, {"tenant__in": [1, object()]}])
