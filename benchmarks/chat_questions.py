@@ -5,7 +5,7 @@
 SESSIONS/USER/*.json are chats, each user's a scope; ANSWERS/USER.json holds ``memory_tests``, each with a query
 and its ``required_memories``. A turn of the person answers a question if it has half of the content words of a
 required memory; the question's own turn is left out, and so are questions that no turn answers. Of a question
-about what changed it also counts whether the newest turn that answers it is first, among sources and among entries.
+about what changed it also counts whether the newest turn that answers it is first, of sources and of entries.
 """
 
 from __future__ import annotations
