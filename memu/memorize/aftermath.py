@@ -32,11 +32,12 @@ async def telling_what_stands(
         MemuError: what the block raised, of the type that it was.
     """
 
-    def look(session: Session) -> int | bool:
+    def look(session: Session) -> object:
         repository = session.within(scope)
         if workspace is not None:
             return repository.workspaces.get(workspace.id) is None
-        return repository.publications.scope_version()
+        # Not the version: pages that an earlier sync left unfolded are folded as well.
+        return repository.tombstones.list(), repository.entries.count()
 
     before = await database.read(look)
     try:

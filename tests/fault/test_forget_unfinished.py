@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from support.stores import Bench
 
-from memu import Interceptor, StepEvent
+from memu import Interceptor, Scope, StepEvent
 from memu.errors import BusyError, StoreError, UnavailableError
+from memu.memorize.aftermath import telling_what_stands
 
 pytestmark = pytest.mark.fault
 
@@ -68,6 +69,24 @@ async def test_p5_a_removal_that_was_stored_is_said_to_be(
             await memu.memorize_workspace(bench.work)
             assert not [each for each in await memu.list_entries() if "lantern" in each.text]
             assert (await memu.examine()).ok
+
+
+async def test_p5_what_else_was_stored_meanwhile_is_no_removal(tmp_path: Path) -> None:
+    """Who forgets goes on with the pages that a sync left unfolded, also where nothing matches."""
+    bench = Bench(tmp_path / "base", server=None)
+    bench.write(FILES)
+    async with bench.open(interceptors=[Refusing("fold", StoreError("The disk is full."))]) as memu:
+        with pytest.raises(StoreError):
+            await memu.memorize_workspace(bench.work)
+    async with bench.open() as memu:
+        version = memu._database.read_now(lambda session: session.within(Scope.of()).publications.scope_version())
+        with pytest.raises(UnavailableError, match=r"no room\. Nothing was forgotten\.$"):
+            async with telling_what_stands(memu._database, Scope.of()):
+                await memu.forget(match="a word of no source")
+                assert version != memu._database.read_now(
+                    lambda session: session.within(Scope.of()).publications.scope_version()
+                )
+                raise UnavailableError("no room.")
 
 
 async def test_p5_a_removal_that_failed_before_is_said_to_have_done_nothing(tmp_path: Path) -> None:
