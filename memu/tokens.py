@@ -77,11 +77,12 @@ def index_terms(text: str, language: str | None = None) -> Counter[str]:
     >>> sorted(index_terms("Deploys use parseHTTPResponse", "en"))
     ['deploy', 'http', 'pars', 'parsehttprespons', 'parsehttpresponse', 'respons', 'use']
     """
-    terms: Counter[str] = Counter()
+    # Not a Counter yet, which is slow at words that it has not met.
+    terms: dict[str, int] = {}
     for chunk, count in Counter(_chunks(text)).items():
         for term in _terms_of(chunk, language):
-            terms[term] += count
-    return terms
+            terms[term] = terms.get(term, 0) + count
+    return Counter(terms)
 
 
 def query_terms(text: str, languages: Iterable[str] = ()) -> tuple[QueryTerm, ...]:

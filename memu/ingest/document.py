@@ -154,6 +154,15 @@ class Document:
         def maybe(text: str | None) -> str | None:
             return None if text is None else change(text)
 
+        def told(block: Block) -> Block:
+            retold = block.retold(change(block.text))
+            heading = tuple(map(change, block.heading))
+            parent, speaker, place = maybe(block.parent), maybe(block.speaker), maybe(block.place)
+            # Nearly every block stays as it is.
+            if (heading, parent, speaker, place) == (block.heading, block.parent, block.speaker, block.place):
+                return retold
+            return replace(retold, heading=heading, parent=parent, speaker=speaker, place=place)
+
         return replace(
             self,
             title=change(self.title),
@@ -161,16 +170,7 @@ class Document:
             category=maybe(self.category),
             description=change(self.description),
             links=tuple(map(change, self.links)),
-            blocks=tuple(
-                replace(
-                    block.retold(change(block.text)),
-                    heading=tuple(map(change, block.heading)),
-                    parent=maybe(block.parent),
-                    speaker=maybe(block.speaker),
-                    place=maybe(block.place),
-                )
-                for block in self.blocks
-            ),
+            blocks=tuple(map(told, self.blocks)),
         )
 
 

@@ -22,12 +22,14 @@ _Page = tuple[Track, str | None]
 
 def most_names(document: Document, chunks: int) -> int:
     """How many pages a model may name for a document that it read in so many chunks: at least one a track."""
+    if not chunks:
+        return 0
     said = sum(
         max(1, len(split_sentences(block.text)))
         for block in document.blocks
         if block.kind is not BlockKind.HEADING
     )
-    return max(len(Track), min(_PER_CHUNK * chunks, _PER_SENTENCE * said)) if chunks else 0
+    return max(len(Track), min(_PER_CHUNK * chunks, _PER_SENTENCE * said))
 
 
 def bound_names(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.conversation_languages import find_languages, language_at
 from memu.memorize.extractors.quotes import locate
-from memu.memorize.sentences import Slice, cut_pieces, measure, split_lines, split_sentences
+from memu.memorize.sentences import Slice, are_within, cut_pieces, measure, split_lines, split_sentences
 from memu.memorize.turn_cards import make_cards
 from memu.records import LineSpan, Passage
 
@@ -106,6 +106,9 @@ def _cut_text(block: Block) -> Iterator[Slice]:
     """Sentences (or lines, where lines matter), each within a passage's bounds."""
     units = split_lines(block.text) if block.kind in _LINE_KINDS else split_sentences(block.text)
     for unit in units:
+        if are_within(unit.text, MAX_PASSAGE_WORDS, MAX_PASSAGE_CHARS):
+            yield unit
+            continue
         for part in cut_pieces(unit.text, MAX_PASSAGE_WORDS, MAX_PASSAGE_CHARS):
             yield Slice(part.text, unit.start + part.start, unit.start + part.end)
 

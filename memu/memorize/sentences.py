@@ -10,21 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memu.memorize.spans import find_spans, is_inside
 
-__all__ = ["Slice", "count_words", "cut_pieces", "measure", "split_lines", "split_sentences"]
+__all__ = ["Slice", "are_within", "count_words", "cut_pieces", "measure", "split_lines", "split_sentences"]
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _CJK_CHAR = re.compile(f"[{_CJK}]")
 _WORD = re.compile(rf"[^\s{_CJK}]+")
 _CLOSERS = "\"'”’»)\\]*_"
+# One set of characters in front, so that a search skips to the next of them at once.
 _BOUNDARY = re.compile(
-    rf"(?P<wide>[。！？]+[」』”’）】]*)"
-    rf"|(?P<narrow>[.!?…]+[{_CLOSERS}]*)(?=\s|$|[{_CJK}])"
-    rf"|(?P<gap>\n[ \t]*\n)"
+    rf"[。！？.!?…\n](?:(?<=[。！？])(?P<wide>[。！？]*[」』”’）】]*)"
+    rf"|(?<=[.!?…])(?P<narrow>[.!?…]*[{_CLOSERS}]*)(?=\s|$|[{_CJK}])"
+    rf"|(?<=\n)(?P<gap>[ \t]*\n))"
 )
-_LAST_TOKEN = re.compile(r"[^\s(\[\"'“„«]+$")
+_OPENERS = re.compile(r"[(\[\"'“„«]")
 _BREAKS = re.compile(r"[,;:，；、：]\s*|\s+")
 # These never end a sentence; "etc." and "p.m." may, so they are left to the case of the next letter.
 _ABBREVIATION = re.compile(
@@ -40,6 +42,8 @@ _WEEKDAY_OR_MONTH = re.compile(
     r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
     r"|Jahrhundert|Stock|Etage|Klasse)\b"
 )
+# No longer word is an abbreviation, an ordinal or an initial.
+_LONGEST_SHORT = 6
 _CHARS_PER_WORD = 9
 
 
@@ -68,6 +72,13 @@ def measure(text: str) -> int:
     return max(count_words(text), len(text) // _CHARS_PER_WORD)
 
 
+def are_within(text: str, max_words: int, max_chars: int) -> bool:
+    """Whether ``text`` has no more words and characters than these."""
+    # No text has more words than characters.
+    return len(text) <= max_chars and (len(text) <= max_words or count_words(text) <= max_words)
+
+
+@lru_cache(maxsize=512)
 def split_sentences(text: str) -> tuple[Slice, ...]:
     """The sentences of ``text`` without the space around them; blank lines end a sentence too.
 
@@ -80,7 +91,7 @@ def split_sentences(text: str) -> tuple[Slice, ...]:
     start = 0
     spans = find_spans(text)
     for mark in _BOUNDARY.finditer(text):
-        if is_inside(spans, mark.end()):
+        if spans and is_inside(spans, mark.end()):
             continue
         if mark.lastgroup == "narrow" and _goes_on(text, start, mark):
             continue
@@ -140,13 +151,16 @@ def _tokens(text: str) -> Iterator[re.Match[str]]:
 
 
 def _goes_on(text: str, start: int, mark: re.Match[str]) -> bool:
-    rest = text[mark.end() : mark.end() + 40].lstrip()
-    if rest and rest[0].islower() and (mark.group().startswith((".", "…")) or ")" in mark.group()):
+    at, end = mark.span()
+    sign = text[at:end]
+    rest = text[end : end + 40].lstrip()
+    if rest and rest[0].islower() and (sign.startswith((".", "…")) or ")" in sign):
         return True
-    if not mark.group().startswith(".") or len(mark.group().rstrip("\"'”’»)]*_")) > 1:
+    if not sign.startswith(".") or len(sign.rstrip("\"'”’»)]*_")) > 1:
         return False
-    token = _LAST_TOKEN.search(text[max(start, mark.start() - 24) : mark.start()])
-    word = token.group().strip("*_`") if token else ""
+    word = _find_last_word(text[max(start, at - 24) : at])
+    if not word or len(word) > _LONGEST_SHORT:
+        return False
     if _ABBREVIATION.fullmatch(word):
         return bool(rest)
     if rest[:1].isdigit() and _BEFORE_NUMBER.fullmatch(word):
@@ -154,6 +168,14 @@ def _goes_on(text: str, start: int, mark: re.Match[str]) -> bool:
     if len(word) == 1 and word.isalpha() and word.isupper() and word != "I":
         return bool(rest)
     return word.isdigit() and len(word) <= 2 and (_is_alone(text, start, mark) or _names_day(rest))
+
+
+def _find_last_word(text: str) -> str:
+    """The word, without marks around it, that ``text`` ends with, or ""."""
+    text = text.removesuffix("\n")
+    if not text or text[-1].isspace():
+        return ""
+    return _OPENERS.split(text.split()[-1])[-1].strip("*_`")
 
 
 def _is_alone(text: str, start: int, mark: re.Match[str]) -> bool:
@@ -172,7 +194,7 @@ def _skip_space(text: str, start: int) -> int:
 
 def _keep(found: list[Slice], text: str, start: int, end: int) -> None:
     raw = text[start:end]
-    left = start + len(raw) - len(raw.lstrip())
-    right = end - (len(raw) - len(raw.rstrip()))
-    if left < right:
-        found.append(Slice(text[left:right], left, right))
+    kept = raw.strip()
+    if kept:
+        left = start + len(raw) - len(raw.lstrip())
+        found.append(Slice(kept, left, left + len(kept)))

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -33,12 +34,8 @@ def read_markdown_blocks(text: str, damage: Counter[str]) -> tuple[list[Block], 
     """The blocks of Markdown text, headings included, and its front matter if it has a readable one."""
     # The library would take a lone CR for a line end and NUL for a character to replace.
     safe = text.replace("\r", " ")
-    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable("table").use(front_matter_plugin)
-    parser.core.ruler.disable(["inline", "text_join"])
-    # A definition of a link is text of the source too; the library would take it away.
-    parser.disable("reference")
     try:
-        tokens = parser.parse(safe)
+        tokens = _make_parser().parse(safe)
     except RecursionError:
         tokens = []
         damage["too_deep"] += 1
@@ -50,6 +47,17 @@ def read_markdown_blocks(text: str, damage: Counter[str]) -> tuple[list[Block], 
     for token in tokens:
         walk.take(token)
     return walk.blocks, walk.front_matter
+
+
+@cache
+def _make_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable("table").use(front_matter_plugin)
+    parser.core.ruler.disable(["inline", "text_join"])
+    # A definition of a link is text of the source too; the library would take it away.
+    parser.disable("reference")
+    # It gathers its rules with its first text: before several threads have it, for half of them would not do.
+    parser.parse("")
+    return parser
 
 
 @dataclass(slots=True)

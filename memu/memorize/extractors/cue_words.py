@@ -18,10 +18,13 @@ __all__ = ["LANGUAGES", "Phrases", "load_phrases", "load_source_words"]
 LANGUAGES = ("en", "de", "es", "zh")
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[^\W_\u3400-\u9fff]+(?:['’.-][^\W_\u3400-\u9fff]+)*")
+_ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:['.-][a-z0-9]+)*")
 # How many words, or Chinese characters, "…" stands for at most.
 _GAP_WORDS = 4
 _GAP_CHARS = ".{0,16}?"
 _OPENING_TOKENS = 16
+# So much is tokenised whole, which costs once for all lists; of more only the beginning is.
+_SENTENCE_CHARS = 1200
 
 _Tokens = tuple[str, ...]
 _Phrase = tuple[_Tokens, ...]
@@ -44,13 +47,14 @@ class Phrases:
 
     def are_in(self, text: str) -> bool:
         """Whether any phrase stands in ``text`` as whole words."""
-        if self._wide is not None and _CJK.search(text) and self._wide.search(text):
+        if self._wide is not None and not text.isascii() and _CJK.search(text) and self._wide.search(text):
             return True
         tokens = _tokenise(text)
         # Most texts hold the "the" that some phrase begins with; few hold a word that tells.
         if self._telling.isdisjoint(tokens):
             return False
-        return any(self._match(tokens, at) for at, token in enumerate(tokens) if token in self._by_first)
+        places = [at for at, token in enumerate(tokens) if token in self._by_first]
+        return any(self._match(tokens, at) for at in places)
 
     def open(self, text: str) -> bool:
         """Whether ``text`` begins with a phrase, punctuation and markup aside."""
@@ -68,16 +72,16 @@ class Phrases:
 
     def _find_opening(self, text: str) -> int:
         """Where the phrase that ``text`` begins with ends, or 0."""
-        wide = self._wide_opening.match(text) if self._wide_opening is not None else None
-        if wide is not None:
+        if self._wide_opening is not None and not text.isascii() and (wide := self._wide_opening.match(text)):
             return wide.end()
-        first = _TOKEN.search(text)
         # Nearly every text ends here: no phrase begins with its first word.
-        if first is None or _fold(first.group()) not in self._by_first or _CJK.search(text, 0, first.start()):
+        if _find_first_word(text) not in self._by_first:
             return 0
-        marks = list(islice(_TOKEN.finditer(text, first.start()), _OPENING_TOKENS))
-        count = self._match(tuple(_fold(mark.group()) for mark in marks), 0)
-        return marks[count - 1].end() if count else 0
+        if len(text) <= _SENTENCE_CHARS and self._telling.isdisjoint(_tokenise(text)):
+            return 0
+        tokens, ends = _read_opening(text)
+        count = self._match(tokens, 0)
+        return ends[count - 1] if count else 0
 
     def _match(self, tokens: _Tokens, at: int) -> int:
         """Where the longest phrase that begins with word ``at`` ends, as a count of words, or 0."""
@@ -148,9 +152,23 @@ def _match_parts(parts: _Phrase, tokens: _Tokens, at: int) -> int:
 @lru_cache(maxsize=2048)
 def _tokenise(text: str) -> _Tokens:
     if text.isascii():
-        return tuple(_TOKEN.findall(text.lower()))
+        return tuple(_ASCII_TOKEN.findall(text.lower()))
     # Some letters fall in two when they are made small: those of a word are cut out first.
     return tuple(_fold(token) for token in _TOKEN.findall(text))
+
+
+@lru_cache(maxsize=256)
+def _find_first_word(text: str) -> str | None:
+    """The word of an alphabet that ``text`` begins with, folded; many lists are asked for it."""
+    first = _TOKEN.search(text)
+    return None if first is None or _CJK.search(text, 0, first.start()) else _fold(first.group())
+
+
+@lru_cache(maxsize=256)
+def _read_opening(text: str) -> tuple[_Tokens, tuple[int, ...]]:
+    """The first few words, folded, and where each ends."""
+    marks = list(islice(_TOKEN.finditer(text), _OPENING_TOKENS))
+    return tuple(_fold(mark.group()) for mark in marks), tuple(mark.end() for mark in marks)
 
 
 def _fold(token: str) -> str:

@@ -10,12 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.candidate import BlockForm, Candidate, Extraction
 from memu.memorize.extractors.cue_words import load_phrases
-from memu.memorize.extractors.memory_types import classify_written, has_date, has_number
+from memu.memorize.extractors.memory_types import classify_written, has_number
 from memu.memorize.extractors.noise import is_bare_code, is_noise, is_spoken_heading, strip_markup
 from memu.memorize.extractors.quotes import bound_slice, order_by_source, quote
 from memu.memorize.extractors.sections import (
@@ -46,7 +47,7 @@ _ENDS_OPEN = re.compile(r"[:：]\W*$")
 # What makes a sentence like an announcement's say something: the list itself, or that there is none.
 _GOES_ON = re.compile(r"[:：]\s*\w|\b(?:no|not|none|keine?|ningun[ao]?s?)\b|没有", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？]\W*$")
-_CODE_OR_NAME = re.compile(r"`[^`\n]+`|\b[A-Z][\w-]*[A-Z0-9]\w*\b")
+_CODE_OR_NAME = re.compile(r"[`A-Z](?:(?<=`)[^`\n]+`|(?<=\b[A-Z])[\w-]*[A-Z0-9]\w*\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class _Sentence:
     index: int
     block: Block
     piece: Slice
+    words: int
     label: str
     score: int
     told: MemoryType | None
@@ -84,7 +86,7 @@ def _choose(document: Document, section: Section, dropped: Counter[str]) -> list
     sentences = list(islice(_score_sentences(section, dropped), _MAX_WEIGHED))
     if len(sentences) == _MAX_WEIGHED:
         dropped["over_section_limit"] += sum(index > sentences[-1].index for index in section.indices)
-    words = sum(count_words(sentence.piece.text) for sentence in sentences)
+    words = sum(sentence.words for sentence in sentences)
     budget = min(_MAX_PER_SECTION, max(_MIN_PER_SECTION, round(words / _WORDS_PER_SENTENCE)))
     ranked = sorted(range(len(sentences)), key=lambda at: (-sentences[at].score, at))[:budget]
     # What somebody marked as a decision or an action is kept whatever else its section says.
@@ -120,6 +122,7 @@ def _classify(section: Section, text: str) -> MemoryType:
 
 def _score_sentences(section: Section, dropped: Counter[str]) -> Iterator[_Sentence]:
     heading = join_heading(section.heading)
+    decides = is_decision(section)
     lead_in = ""
     first = True
     for index, (block, listed) in zip(section.indices, sort_by_lists(section.blocks), strict=True):
@@ -135,12 +138,13 @@ def _score_sentences(section: Section, dropped: Counter[str]) -> Iterator[_Sente
                 dropped[reason] += 1
                 continue
             score = _score(piece.text, leads=at == 0, opens=first, in_list=in_list, labelled=label != heading)
-            if is_decision(section):
+            if decides:
                 score += _weigh_decision(piece.text, opens=first, optional=in_list and _announces(lead_in))
             first = False
-            told = (find_label(piece.text) or listed) if count_words(piece.text) > 1 else None
+            words = count_words(piece.text)
+            told = (find_label(piece.text) or listed) if words > 1 else None
             if score > _TOO_LOW or told is not None:
-                yield _Sentence(index, block, piece, label, score, told)
+                yield _Sentence(index, block, piece, words, label, score, told)
             else:
                 dropped["weak"] += 1
         if pieces and not in_list:
@@ -165,23 +169,30 @@ def _why_dropped(text: str) -> str | None:
         return "instructs_model"
     if _ENDS_OPEN.search(text) or is_spoken_heading(text) or _announces(text):
         return "lead_in"
-    if count_words(strip_markup(text)) < 3:
+    if _count_shown(text) < 3:
         return "short"
     return "pointer" if load_phrases("pointers").open(text) else None
 
 
 def _announces(text: str) -> bool:
     """Whether a sentence only says that a list follows ("There are several ways to do this")."""
-    bare = count_words(text) <= _LONG_ANNOUNCEMENT and not _GOES_ON.search(text)
-    return bare and load_phrases("announcements").open(text)
+    # The list is asked first: hardly any text begins with one of its phrases.
+    opens = load_phrases("announcements").open(text)
+    return opens and count_words(text) <= _LONG_ANNOUNCEMENT and not _GOES_ON.search(text)
+
+
+@lru_cache(maxsize=16)
+def _count_shown(text: str) -> int:
+    """How many words are read when ``text`` is shown."""
+    return count_words(strip_markup(text))
 
 
 def _score(text: str, *, leads: bool, opens: bool, in_list: bool, labelled: bool) -> int:
-    words = count_words(strip_markup(text))
+    words = _count_shown(text)
     score = 2 * opens + (leads and not in_list)
     score += 2 * load_phrases("decisions").are_in(text)
     score += load_phrases("obligations").are_in(text) + load_phrases("reasons").are_in(text)
-    score += (has_number(text) or has_date(text)) + (_CODE_OR_NAME.search(text) is not None)
+    score += has_number(text) + (_CODE_OR_NAME.search(text) is not None)
     score -= 2 * (load_phrases("anaphora").open(text) and not opens)
     score -= 3 * (_QUESTION.search(text) is not None)
     score -= 2 * (words < 6 and not labelled) + (words < 4) + (words > _LONG_SENTENCE)

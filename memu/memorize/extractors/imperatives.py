@@ -10,7 +10,7 @@ from memu.memorize.extractors.noise import strip_markup
 __all__ = ["count_commands", "is_imperative"]
 
 _OPENERS = re.compile(
-    r"^(?:\([^)]{0,40}\)\s*|\[[ xX]\]\s*"
+    r"(?:\([^)]{0,40}\)\s*|\[[ xX]\]\s*"
     r"|(?:first|second|third|then|next|now|finally|lastly|afterwards|also|optionally|again|once \w+,"
     r"|zuerst|dann|danach|anschließend|primero|luego|después|finalmente|首先|然后|接着|最后|再)[,，:]?\s+)+",
     re.IGNORECASE,
@@ -21,7 +21,9 @@ _FIRST_WORD = re.compile(r"^\W*([\w'’-]+)")
 
 def is_imperative(text: str) -> bool:
     """Whether ``text`` begins like an instruction: a verb of the list, or a command."""
-    plain = _OPENERS.sub("", strip_markup(text))
+    plain = strip_markup(text)
+    if (opener := _OPENERS.match(plain)) is not None:
+        plain = plain[opener.end() :]
     word = _FIRST_WORD.match(plain)
     if word is None:
         return False

@@ -49,10 +49,10 @@ def is_noise(text: str) -> bool:
         return True
     if _DEFINITION.match(line) or _TABLE_ROW.match(line) or _DIRECTIVE.match(line):
         return True
-    bare = _HTML_TAG.sub(" ", _IMAGE.sub(" ", line))
+    bare = _blank_tags(line)
     if not _LETTER.search(bare):
         return True
-    if bare != line or _LINK.search(bare):
+    if bare != line or (("[" in bare or "http" in bare) and _LINK.search(bare)):
         outside = _LINK.sub(" ", bare)
         if count_words(re.sub(r"[\W_]+", " ", outside)) < 3:
             return True
@@ -66,7 +66,7 @@ def is_bare_code(text: str) -> bool:
 
 def has_words(text: str) -> bool:
     """Whether letters are left when pictures and tags are taken out."""
-    return _LETTER.search(_HTML_TAG.sub(" ", _IMAGE.sub(" ", text))) is not None
+    return _LETTER.search(_blank_tags(text)) is not None
 
 
 def is_spoken_heading(text: str) -> bool:
@@ -77,7 +77,7 @@ def is_spoken_heading(text: str) -> bool:
 def _is_metadata(line: str) -> bool:
     if load_phrases("statuses").name(line):
         return True
-    label = _LABEL.match(line)
+    label = _LABEL.match(line) if ":" in line or "：" in line else None
     return label is not None and load_phrases("date_labels").name(label.group(1))
 
 
@@ -85,8 +85,14 @@ def strip_markup(text: str) -> str:
     """``text`` as it reads: link texts without their targets, no emphasis, no tags. For names, not for quotes."""
     if not _MARKUP.search(text):
         return " ".join(text.split())
-    text = _LINK_TEXT.sub(r"\1", _HTML_TAG.sub(" ", _IMAGE.sub(" ", text)))
+    text = _LINK_TEXT.sub(r"\1", _blank_tags(text))
     return re.sub(r"\s+", " ", re.sub(r"(?<!\w)[*_]{1,3}|[*_]{1,3}(?!\w)|`", "", text)).strip()
+
+
+def _blank_tags(text: str) -> str:
+    """``text`` with a space in the place of each picture and tag."""
+    text = _IMAGE.sub(" ", text) if "![" in text else text
+    return _HTML_TAG.sub(" ", text) if "<" in text else text
 
 
 def find_source_noise(document: Document, path: str) -> str | None:

@@ -33,7 +33,8 @@ _HALF, _NEARLY_ALL = 0.5, 0.9
 
 def is_endless(text: str) -> bool:
     """Whether ``text`` is longer than any sentence, than two entries, and nothing ends in it."""
-    long = len(text) > 2 * MAX_CHARS or count_words(text) > 2 * MAX_WORDS
+    # No text has more words than characters.
+    long = len(text) > 2 * MAX_CHARS or (len(text) > 2 * MAX_WORDS and count_words(text) > 2 * MAX_WORDS)
     return long and _SENTENCE_END.search(text) is None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.extractors.cue_words import Phrases, load_phrases
@@ -63,6 +64,7 @@ def split_sections(document: Document) -> tuple[Section, ...]:
     return tuple(sections)
 
 
+@lru_cache(maxsize=1024)
 def clean_heading(heading: str) -> str:
     """A heading as a name: without numbering, markup, emoji and closing punctuation.
 

@@ -14,6 +14,7 @@ __all__ = ["find_label", "name_type", "sort_by_lists"]
 
 # As in "Decision: …", "**DECISION** - …", "Beschluss – …" and "决定：…".
 _LABEL = re.compile(r"[\W_]*([^\W_][^:：\n]{1,24}?)[*_]*\s*(?:[:：]|\s[-–—]\s)[*_]*\s*(?=\S)")
+_LABEL_END = re.compile("[:：–—-]")
 _LONGEST_NAME = 60
 _BOX = re.compile(r"\s*\[ ?\]\s")
 _LISTED = frozenset({BlockKind.BULLET, BlockKind.STEP})
@@ -30,7 +31,8 @@ def name_type(name: str) -> MemoryType | None:
 
 def find_label(text: str) -> MemoryType | None:
     """The type that ``text`` gives itself by the label, or the open box to tick, that it begins with."""
-    match = _LABEL.match(text[:80])
+    head = text[:80]
+    match = _LABEL.match(head) if _LABEL_END.search(head) else None
     if match is not None:
         if load_phrases("decision_labels").name(match[1]):
             return MemoryType.DECISION
