@@ -10,7 +10,7 @@ from operator import attrgetter
 from memu.ingest.document import Block, BlockKind
 from memu.memorize.candidate import MAX_CHARS, MAX_WORDS, BlockForm, Candidate
 from memu.memorize.extractors.opaque import is_endless
-from memu.memorize.sentences import Slice, count_words, cut_pieces, split_sentences
+from memu.memorize.sentences import Slice, are_within, cut_pieces, split_sentences
 from memu.records import LineSpan
 
 __all__ = [
@@ -117,13 +117,17 @@ def bound_slice(whole: Slice) -> Iterator[Slice]:
     """
     if is_endless(whole.text):
         return
+    if whole.text == whole.text.strip() and fits(whole.text):
+        if whole.text:
+            yield whole
+        return
     for piece in bound(whole.text):
         yield Slice(piece.text, whole.start + piece.start, whole.start + piece.end)
 
 
 def fits(text: str) -> bool:
     """Whether ``text`` is within a candidate's bounds."""
-    return len(text) <= MAX_CHARS and count_words(text) <= MAX_WORDS
+    return are_within(text, MAX_WORDS, MAX_CHARS)
 
 
 def cut_fence(text: str) -> tuple[Slice, ...] | None:
