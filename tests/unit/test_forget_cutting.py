@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.reader import find_reader
 from memu.memorize.candidate import Candidate
-from memu.memorize.forget.cutting import cut_document, cut_text, sift, trim_marks
+from memu.memorize.forget.cutting import cut_document, cut_text, sift
 from memu.memorize.forget.forgotten import MARK, Forgotten, is_telling, statement_keys
+from memu.memorize.forget.marks import trim_marks
 from memu.memorize.forget.scissors import Scissors
 from memu.memorize.forget.units import list_units
 from memu.memorize.forget.visible import read_views

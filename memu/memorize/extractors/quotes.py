@@ -10,6 +10,7 @@ from operator import attrgetter
 from memu.ingest.document import Block, BlockKind
 from memu.memorize.candidate import MAX_CHARS, MAX_WORDS, BlockForm, Candidate
 from memu.memorize.extractors.opaque import is_endless
+from memu.memorize.forget.marks import find_unmarked
 from memu.memorize.sentences import Slice, are_within, cut_pieces, split_sentences
 from memu.records import LineSpan
 
@@ -20,6 +21,7 @@ __all__ = [
     "fits",
     "form_of",
     "locate",
+    "locate_words",
     "order_by_source",
     "quote",
     "quote_pieces",
@@ -63,9 +65,15 @@ def locate(block: Block, start: int, end: int) -> LineSpan | None:
     return LineSpan(first, first + block.text.count("\n", start, end))
 
 
+def locate_words(block: Block, start: int, end: int) -> LineSpan | None:
+    """As ``locate``, without the marks of forgotten words at both ends."""
+    first, last = find_unmarked(block.text[start:end])
+    return locate(block, start + first, start + last) if first < last else locate(block, start, end)
+
+
 def quote(block: Block, piece: Slice, like: Candidate) -> Candidate:
     """A candidate with this piece's words and place, and everything else from ``like``."""
-    return replace(like, text=piece.text, lines=locate(block, piece.start, piece.end), place=block.place)
+    return replace(like, text=piece.text, lines=locate_words(block, piece.start, piece.end), place=block.place)
 
 
 def quote_pieces(block: Block, pieces: Iterable[Slice], like: Candidate) -> list[Candidate]:

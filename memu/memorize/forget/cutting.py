@@ -6,15 +6,16 @@ begin and end like one. What is covered gives way to a mark.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from memu.ingest.document import Document
 from memu.ingest.readers.assembly import make_readable_stem
 from memu.memorize.candidate import Candidate
-from memu.memorize.forget.forgotten import MARK, Forgotten
+from memu.memorize.forget.forgotten import Forgotten
 from memu.memorize.forget.joined import cut_blocks, cut_shown
+from memu.memorize.forget.marked_blocks import mark_block
+from memu.memorize.forget.marks import MARK, is_marks_only, trim_marks
 from memu.memorize.forget.places import find_places, mark_places
 from memu.memorize.forget.runs import Statements
 from memu.records import Passage, Resource
@@ -27,13 +28,8 @@ __all__ = [
     "cut_steps",
     "cut_text",
     "cut_title",
-    "is_marks_only",
     "sift",
-    "trim_marks",
 ]
-
-_END_MARKS = re.compile(rf"^(?:\s*{re.escape(MARK)})+\s*|\s*(?:{re.escape(MARK)}\s*)+$")
-_ANY_MARK = re.compile(re.escape(MARK))
 
 
 def cut_text(text: str, statements: Statements) -> str:
@@ -115,7 +111,7 @@ def cut_document(document: Document, path: str, forgotten: Forgotten) -> Documen
         links=tuple(link for link in document.links if cut(link) == link),
         blocks=tuple(
             replace(
-                block.retold(cut(block.text)),
+                mark_block(block, find_places(block.text, forgotten)),
                 heading=tuple(map(cut, block.heading)),
                 parent=None if block.parent is None else cut(block.parent),
             )
@@ -148,16 +144,6 @@ def sift(candidates: Iterable[Candidate], forgotten: Forgotten) -> tuple[Candida
             )
         )
     return tuple(kept)
-
-
-def trim_marks(text: str) -> str:
-    """``text`` without the marks that it begins or ends with; what is left is still a quote."""
-    return _END_MARKS.sub("", text)
-
-
-def is_marks_only(text: str) -> bool:
-    """Whether nothing but marks is left, or nothing at all."""
-    return not any(char.isalnum() for char in _ANY_MARK.sub("", text))
 
 
 def _name(name: str | None, forgotten: Forgotten) -> str | None:

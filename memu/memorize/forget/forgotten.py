@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from memu.memorize.forget.marks import MARK
 from memu.records import Workspace
 from memu.tokens import text_key
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from memu.storage.repository import Repository
 
 __all__ = ["MARK", "REASON", "Forgotten", "is_telling", "read_forgotten", "statement_keys"]
-
-MARK = "[forgotten]"
-"""What stands in the place of forgotten words."""
 
 REASON = "forgotten"
 """Why a forgotten file is skipped."""

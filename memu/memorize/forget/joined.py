@@ -7,13 +7,14 @@ that neither is. Pure functions.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import TypeVar
 
 from memu.ingest.document import Block, BlockKind
 from memu.memorize.candidate import Candidate
+from memu.memorize.forget.marked_blocks import mark_block
 from memu.memorize.forget.places import find_places, mark_places
 from memu.memorize.forget.runs import Statements
 from memu.records import RecallEntry
@@ -36,8 +37,12 @@ def cut_blocks(blocks: Sequence[Block], statements: Statements) -> tuple[Block, 
     """The blocks without what some that follow one another say together."""
     cut = list(blocks)
     for run in _list_runs(blocks):
-        for at, text in zip(run, cut_row([blocks[at].text for at in run], statements), strict=True):
-            cut[at] = cut[at].retold(text)
+
+        def mark(at: int, _: str, places: Sequence[tuple[int, int]], run: Sequence[int] = run) -> str:
+            cut[run[at]] = mark_block(cut[run[at]], places)
+            return cut[run[at]].text
+
+        _mark_row([blocks[at].text for at in run], statements, mark)
     told = {old.text: new.text for old, new in zip(blocks, cut, strict=True) if old.text != new.text}
     if not told:
         return tuple(cut)
@@ -46,6 +51,15 @@ def cut_blocks(blocks: Sequence[Block], statements: Statements) -> tuple[Block, 
 
 def cut_row(texts: Sequence[str], statements: Statements) -> tuple[str, ...]:
     """The texts, which are read one after the other, without what only several of them say together."""
+    return _mark_row(texts, statements, lambda _, text, places: mark_places(text, places))
+
+
+def _mark_row(
+    texts: Sequence[str],
+    statements: Statements,
+    mark: Callable[[int, str, Sequence[tuple[int, int]]], str],
+) -> tuple[str, ...]:
+    """The texts, each as ``mark`` leaves it: asked with the text's index, the text, and places in it."""
     left = list(texts)
     for first, last in _group(texts):
         group = left[first:last]
@@ -59,7 +73,7 @@ def cut_row(texts: Sequence[str], statements: Statements) -> tuple[str, ...]:
         ]
         for at, (begin, text) in enumerate(zip(starts, group, strict=True), first) if across else ():
             own = [(max(0, start - begin), min(len(text), end - begin)) for start, end in across]
-            left[at] = mark_places(text, [(start, end) for start, end in own if start < end])
+            left[at] = mark(at, text, [(start, end) for start, end in own if start < end])
     return tuple(left)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from memu.memorize.forget.forgotten import MARK
+from memu.memorize.forget.marks import MARK
 from memu.memorize.forget.selection import Selection, is_said, list_placed, select_again
 from memu.records import Passage, RecallFile
 from memu.storage.entries import PlacedEntry

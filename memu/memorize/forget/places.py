@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from memu.memorize.forget.forgotten import MARK
+from memu.memorize.forget.marks import MARK
 from memu.memorize.forget.openings import may_hold
 from memu.memorize.forget.runs import Statements, find_runs
 from memu.memorize.forget.units import list_joined, list_units
 from memu.memorize.forget.visible import read_views
 
-__all__ = ["find_places", "mark_places"]
+__all__ = ["find_places", "mark_places", "merge_places"]
 
 
 def find_places(text: str, statements: Statements) -> list[tuple[int, int]]:
@@ -24,7 +24,7 @@ def find_places(text: str, statements: Statements) -> list[tuple[int, int]]:
 
 def mark_places(text: str, places: Sequence[tuple[int, int]]) -> str:
     """``text`` with a mark in each of these places."""
-    borders = [(0, 0), *_merge(text, places), (len(text), len(text))]
+    borders = [(0, 0), *merge_places(text, places), (len(text), len(text))]
     return MARK.join(text[before[1] : after[0]] for before, after in pairwise(borders))
 
 
@@ -37,7 +37,7 @@ def _find_places(text: str, joints: frozenset[int], statements: Statements) -> I
     yield from ((hit.start, hit.end) for hit in hits)
 
 
-def _merge(text: str, hits: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def merge_places(text: str, hits: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The places to be cut, joined where they overlap or only spaces part them."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(hits):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memu.memorize.forget.cutting import cut_text
-from memu.memorize.forget.forgotten import MARK, is_telling, statement_keys
+from memu.memorize.forget.forgotten import is_telling, statement_keys
+from memu.memorize.forget.marks import MARK
 from memu.memorize.forget.openings import Openings, run_of, sum_up
 from memu.memorize.forget.places import mark_places
 from memu.memorize.sentences import Slice, split_lines, split_sentences

@@ -11,9 +11,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memu.memorize.forget.cutting import cut_passage, cut_title, is_marks_only, trim_marks
-from memu.memorize.forget.forgotten import MARK
+from memu.memorize.forget.cutting import cut_passage, cut_title
 from memu.memorize.forget.joined import cut_row, cut_shown, list_shown
+from memu.memorize.forget.marks import MARK, is_marks_only, trim_marks
 from memu.memorize.forget.scissors import Scissors
 from memu.memorize.sentences import split_sentences
 from memu.memorize.source_rows import entry_passage, index_passages

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from memu.ingest.document import Block, BlockKind, Document
 from memu.memorize.extractors.own_words import bears_mark
-from memu.memorize.extractors.quotes import locate
+from memu.memorize.extractors.quotes import locate, locate_words
 from memu.memorize.sentences import Slice, cut_pieces, split_sentences
 from memu.records import Kind, LineSpan
 
@@ -113,7 +113,7 @@ def _lines_of(index: int, block: Block, shown: str) -> Iterator[Line]:
     for number, (text, at, offset) in enumerate(_cut_lines(shown)):
         if block.kind in _CODE and number >= _MOST_CODE_LINES:
             return
-        span = locate(block, offset, offset + len(text)) if block.rows else first
+        span = locate_words(block, offset, offset + len(text)) if block.rows else first
         # Where a text's lines are the source's, the first of them is one line.
         if not block.rows and first is not None and block.lines is not None and first.start == first.end:
             line = min(first.start + at, block.lines.end)
