@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import signal
 import sys
@@ -99,6 +100,7 @@ def run(arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     ending = _Ending()
     try:
+        _refuse_empty(arguments)
         with ending.on_request(), program.make_context("memu", list(arguments)) as context:
             code = program.invoke(context)
         sys.stdout.flush()
@@ -121,6 +123,20 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         return _fail(error, _system_message(error), UnavailableError.exit_code, as_json)
     return code if isinstance(code, int) else 0
+
+
+def _refuse_empty(arguments: Sequence[str]) -> None:
+    """Make sure that no argument is empty: of a job whose variable is not set, "" would be the folder it runs in.
+
+    Raises:
+        click.UsageError: one is.
+    """
+    for before, argument in itertools.pairwise(("", *arguments)):
+        name, equals, value = argument.partition("=")
+        if not argument.strip() or (name.startswith("--") and equals and not value.strip()):
+            option = name if equals else before
+            what = option if option.startswith("-") else "An argument"
+            raise click.UsageError(f"{what} is empty; is a variable not set?")
 
 
 class _Ending:

@@ -199,8 +199,7 @@ def test_workspace_remove_asks_and_forgets(any_memu, example) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("search", ""), "query is empty"),
-        (("search", " \t"), "query is empty"),
+        (("search", " \t"), "argument is empty"),
         (("sync", ".", "--workspace", ""), "--workspace is empty"),
         (("sync", ".", "--workspace", " ", "--dry-run"), "--workspace is empty"),
         (("workspace", "remove", "nope"), "no workspace 'nope'"),
