@@ -100,6 +100,7 @@ def diff(
     *,
     unlistable: Iterable[FileProblem] = (),
     is_due: Callable[[str, Known], bool] | None = None,
+    is_other: Callable[[str, str], bool] = lambda _digest, _path: False,
     window_ns: int = RACY_WINDOW_NS,
 ) -> Diff:
     """Compare a scan with the rows.
@@ -111,6 +112,7 @@ def diff(
         unlistable: the scan's; what lies below is neither deleted nor changed.
         is_due: whether a file whose bytes stand is to be done again, asked for each state but done and skipped;
             by default always.
+        is_other: as for ``pair_moves``.
     """
     files = {file.path: file for file in found}
     compare = _Comparison(hash_of, now_ns, window_ns, is_due)
@@ -121,7 +123,7 @@ def diff(
     verdicts = {path: compare.judge(file, known[path]) for path, file in files.items() if path in known}
 
     sources = {path: (row.content_hash, row.size) for path, row in gone.items()}
-    pairs = pair_moves(sources, {path: file.size for path, file in new.items()}, compare.hash)
+    pairs = pair_moves(sources, {path: file.size for path, file in new.items()}, compare.hash, is_other)
     taken = {pair.new for pair in pairs}
     moved = (
         Move(old=pair.old, new=new[pair.new], edited=pair.edited or compare.due(pair.old, gone[pair.old]))

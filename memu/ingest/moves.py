@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-__all__ = ["Pair", "pair_moves"]
+__all__ = ["Pair", "fold_file_name", "pair_moves"]
 
 _NUMBER = re.compile(r"\d+")
 _LIKENESS = 0.6
@@ -25,7 +25,10 @@ class Pair:
 
 
 def pair_moves(
-    gone: Mapping[str, tuple[str, int]], new: Mapping[str, int], hash_of: Callable[[str], str | None]
+    gone: Mapping[str, tuple[str, int]],
+    new: Mapping[str, int],
+    hash_of: Callable[[str], str | None],
+    is_other: Callable[[str, str], bool] = lambda _digest, _path: False,
 ) -> list[Pair]:
     """Which gone file each new one used to be: first by equal bytes, then by what the paths tell.
 
@@ -35,8 +38,10 @@ def pair_moves(
         gone: stored path to content hash and size of what is known and no longer there.
         new: stored path to size of what is there and not known.
         hash_of: the hash of a new file, None where it cannot be read.
+        is_other: whether a file of that hash, at that new path, is known to have been another one than those gone,
+            unless one of them had its name.
     """
-    pairs = _pair_equal(gone, new, hash_of)
+    pairs = _pair_equal(gone, new, hash_of, is_other)
     left_gone = sorted(set(gone) - {pair.old for pair in pairs})
     left_new = sorted(set(new) - {pair.new for pair in pairs})
     likeness = _by_likeness({path: size for path, (_, size) in gone.items()} | dict(new))
@@ -49,7 +54,10 @@ def pair_moves(
 
 
 def _pair_equal(
-    gone: Mapping[str, tuple[str, int]], new: Mapping[str, int], hash_of: Callable[[str], str | None]
+    gone: Mapping[str, tuple[str, int]],
+    new: Mapping[str, int],
+    hash_of: Callable[[str], str | None],
+    is_other: Callable[[str, str], bool],
 ) -> list[Pair]:
     """Files of equal bytes. Among several: the same path but for its spelling, the same name, then in order."""
     sizes = {size for _, size in gone.values()}
@@ -65,7 +73,9 @@ def _pair_equal(
     pairs: list[Pair] = []
     for digest, candidates in new_by_bytes.items():
         sources = old_by_bytes[digest]
-        for key in (_folded, _name, _folded_name, _nothing):
+        for key in (_folded, _name, fold_file_name, _nothing):
+            if key is _nothing:
+                candidates = [path for path in candidates if not is_other(digest, path)]
             matched = _zip_by(key, sources, candidates)
             pairs.extend(Pair(old, path, False) for old, path in matched)
             sources = [path for path in sources if path not in {old for old, _ in matched}]
@@ -147,7 +157,7 @@ def _are_alike(old: str, new: str, sizes: Mapping[str, int]) -> bool:
 
 
 def _stem(path: str) -> str:
-    name = _folded_name(path)
+    name = fold_file_name(path)
     return name.rpartition(".")[0] or name
 
 
@@ -168,7 +178,8 @@ def _folded(path: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
-def _folded_name(path: str) -> str:
+def fold_file_name(path: str) -> str:
+    """A file's name without its folder, case and ways of writing letters folded."""
     return _folded(_name(path))
 
 

@@ -19,6 +19,7 @@ from memu.ingest.diff import RACY_WINDOW_NS, Diff, Known, diff, is_idle
 from memu.ingest.paths import hash_source
 from memu.ingest.project_file import read_project_file
 from memu.ingest.scan import FoundFile, Scan, ScanRules, scan
+from memu.memorize.forget.forgotten import Forgotten, read_forgotten
 from memu.memorize.retries import is_due
 from memu.memorize.states import SyncState
 from memu.memorize.trust_rules import TRUST_RULES, find_misjudged, number_rules
@@ -70,12 +71,13 @@ class CompareFiles:
         if not stale and await self._is_idle(state, workspace.id, found):
             return replace(state, diff=Diff(unchanged=len(found.files)))
 
-        def load(session: Session) -> tuple[dict[str, KnownResource], _Tries, frozenset[str]]:
-            resources = session.within(state.scope).resources
-            never_read = resources.never_read(workspace.id)
-            return resources.known(workspace.id), resources.tries(workspace.id), never_read
+        def load(session: Session) -> tuple[dict[str, KnownResource], _Tries, frozenset[str], Forgotten]:
+            repository = session.within(state.scope)
+            resources = repository.resources
+            rows, tries = resources.known(workspace.id), resources.tries(workspace.id)
+            return rows, tries, resources.never_read(workspace.id), read_forgotten(repository)
 
-        rows, tries, never_read = await self.database.read(load)
+        rows, tries, never_read, forgotten = await self.database.read(load)
         if state.only is not None:
             rows = {path: row for path, row in rows.items() if _covers(state.only, path)}
         _refuse_emptiness(state, found, rows)
@@ -91,6 +93,7 @@ class CompareFiles:
             nanoseconds(began),
             unlistable=found.unlistable,
             is_due=due,
+            is_other=forgotten.is_named,
         )
         compared = _with_stale(compared, [file for file in found.files if file.path in stale])
         return replace(

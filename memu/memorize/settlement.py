@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memu.ingest.scan import FoundFile
 from memu.memorize.file_survey import nanoseconds, work_of
+from memu.memorize.forget.copies import find_copies
 from memu.memorize.states import SyncState
 from memu.records import FileProblem, Kind, Resource, State
 from memu.storage.database import Database
@@ -34,13 +35,18 @@ class SettleFiles:
             repository = session.within(state.scope)
             known = repository.resources.known(workspace.id)
             remove_sources(repository, workspace.id, [known[path].id for path in compared.deleted])
+            repository.tombstones.add(
+                find_copies(
+                    repository, workspace, [(known[each.old].content_hash, each) for each in compared.moved]
+                )
+            )
             _move(repository, [(known[move.old].id, move.old, move.new.path) for move in compared.moved])
             repository.resources.restat(
                 [(known[file.path].id, *file[1:]) for file in compared.restated],
                 nanoseconds(began),
             )
-            for file in work_of(compared):
-                _mark_pending(repository, workspace.id, file)
+            stored = {*known, *(each.new.path for each in compared.moved)}
+            _note(repository, workspace.id, work_of(compared), stored)
             reasons = explain_hidden(state.scan.unlistable if state.scan else ())
             for path in compared.out_of_sight:
                 _mark_hidden(repository, workspace.id, path, reasons)
@@ -81,6 +87,17 @@ def _queue_pages(repository: Repository, resource_id: str) -> None:
     entries = [entry.id for entry in repository.entries.of_resource(resource_id)]
     pages = repository.pages.pages_of_entries(entries)
     repository.queue.add(sorted({page for each in pages.values() for page in each}))
+
+
+def _note(repository: Repository, workspace_id: str, files: Iterable[FoundFile], stored: Collection[str]) -> None:
+    """Note files as pending. What is not among the paths ``stored`` is new."""
+    new: list[FoundFile] = []
+    for file in files:
+        if file.path in stored:
+            _mark_pending(repository, workspace_id, file)
+        else:
+            new.append(file)
+    repository.resources.add(replace(new_resource(workspace_id, file), state=State.PENDING) for file in new)
 
 
 def new_resource(workspace_id: str, file: FoundFile) -> Resource:

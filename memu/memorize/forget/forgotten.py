@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from memu.ingest.moves import fold_file_name
 from memu.memorize.forget.marks import MARK
 from memu.records import Workspace
 from memu.tokens import text_key
@@ -65,9 +66,15 @@ class Forgotten:
         """Whether this file of the workspace was forgotten."""
         return not self.hashes.isdisjoint(self.hash_path(workspace, path))
 
-    def covers_content(self, content_hash: str) -> bool:
-        """Whether a file with these bytes was forgotten."""
-        return self.hash_content(content_hash) in self.hashes
+    def covers_content(self, content_hash: str, workspace: Workspace, path: str) -> bool:
+        """Whether a file with these bytes was forgotten, and the one at this path is none that was to stay."""
+        if self.hash_content(content_hash) not in self.hashes:
+            return False
+        return self.hashes.isdisjoint(self.hash_copy(content_hash, workspace, path))
+
+    def is_named(self, content_hash: str, path: str) -> bool:
+        """Whether a file with these bytes was forgotten that had this one's name, in any folder."""
+        return self.hash_name(content_hash, path) in self.hashes
 
     def hash_statement(self, key: str) -> str:
         """The tombstone of a statement's ``text_key``."""
@@ -75,18 +82,28 @@ class Forgotten:
 
     def hash_path(self, workspace: Workspace, path: str) -> frozenset[str]:
         """The tombstones of a file. A workspace that moves keeps its name or its folder's: they stand for it."""
-        names = {f"folder {PurePosixPath(workspace.root).name}"}
-        if workspace.name:
-            names.add(f"name {workspace.name}")
-        return frozenset(self._hash("path", f"{name}\0{path}") for name in names)
+        return frozenset(self._hash("path", f"{name}\0{path}") for name in _names_of(workspace))
 
     def hash_content(self, content_hash: str) -> str:
         """The tombstone of a file's bytes, given their SHA-256."""
         return self._hash("content", content_hash)
 
+    def hash_copy(self, content_hash: str, workspace: Workspace, path: str) -> frozenset[str]:
+        """What tells that a copy of a forgotten file was to stay at this path."""
+        return frozenset(self._hash("copy", f"{content_hash}\0{name}\0{path}") for name in _names_of(workspace))
+
+    def hash_name(self, content_hash: str, path: str) -> str:
+        """The tombstone of a forgotten file's name, by which it is told from its copies when both are moved."""
+        return self._hash("name", f"{content_hash}\0{fold_file_name(path)}")
+
     def _hash(self, kind: str, value: str) -> str:
         message = f"{kind}\0{value}".encode("utf-8", errors="surrogatepass")
         return hmac.digest(bytes.fromhex(self.salt), message, "sha256").hex()
+
+
+def _names_of(workspace: Workspace) -> frozenset[str]:
+    names = {f"folder {PurePosixPath(workspace.root).name}"}
+    return frozenset(names | {f"name {workspace.name}"} if workspace.name else names)
 
 
 def read_forgotten(repository: Repository) -> Forgotten:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memu.errors import BusyError
-from memu.memorize.forget.forgotten import Forgotten, read_forgotten
+from memu.memorize.forget.forgotten import REASON, Forgotten, read_forgotten
 from memu.memorize.forget.scissors import Scissors
 from memu.memorize.forget.selection import Selection, said_key
 from memu.memorize.forget.source_cuts import SourceCut, cut_source
@@ -120,13 +120,15 @@ def _plan_sources(
         for each in resources
         if not hashes.isdisjoint(forgotten.hash_path(homes[each.workspace_id], each.path))
     }
-    staying = {each.content_hash for each in resources if each.id not in going}
-    hashes |= {
-        forgotten.hash_content(each.content_hash)
-        for each in going.values()
+    for each in going.values():
+        if each.content_hash:
+            hashes.add(forgotten.hash_content(each.content_hash))
+            hashes.add(forgotten.hash_name(each.content_hash, each.path))
+    contents = {each.content_hash for each in going.values() if each.content_hash}
+    for each in resources:
         # A copy that stays says the same under its own name.
-        if each.content_hash and each.content_hash not in staying
-    }
+        if each.id not in going and each.content_hash in contents and each.reason != REASON:
+            hashes |= forgotten.hash_copy(each.content_hash, homes[each.workspace_id], each.path)
     gone = tuple(entry for each in going for entry in repository.entries.of_resource(each))
     return Removal(
         selection=selection,

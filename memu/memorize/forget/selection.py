@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from memu.arguments import is_storable
 from memu.errors import ConfigurationError, NotFound
 from memu.ingest.paths import stored_path
 from memu.memorize.forget.joined import list_shown
@@ -71,6 +72,8 @@ def select(repository: Repository, request: Request) -> Selection:
     if request.match is not None:
         return _select_said(repository, matcher(request.match))
     reference = request.reference or ""
+    if not is_storable(reference):
+        return Selection(what="source", sources=_find_sources(repository, reference))
     track, slash, name = reference.partition("/")
     if slash and track in set(Track):
         page_id = _find_page(repository, Track(track), name)
@@ -141,11 +144,17 @@ def is_said(entry: RecallEntry, says: Callable[[str], bool]) -> bool:
 def locate_path(repository: Repository, reference: str) -> tuple[tuple[Workspace, str], ...]:
     """Where a path may lie: a file on the disk in the workspace around it, else the path in every workspace."""
     workspaces = repository.workspaces.list()
+    if "\0" in reference:
+        return ()
     given = Path(reference).expanduser()
     if given.is_absolute():
         inside = (each for each in workspaces if given.is_relative_to(each.root))
-        return tuple((each, stored_path(given.relative_to(each.root).as_posix())) for each in inside)
-    return tuple((each, reference) for each in workspaces)
+        found = [(each, stored_path(given.relative_to(each.root).as_posix())) for each in inside]
+    else:
+        # Bytes that are no UTF-8 come as halves of characters.
+        path = reference if is_storable(reference) else stored_path(reference)
+        found = [(each, path) for each in workspaces]
+    return tuple((workspace, path) for workspace, path in found if is_storable(path))
 
 
 def _alike(repository: Repository, wanted: tuple[PlacedEntry, ...]) -> tuple[PlacedEntry, ...]:

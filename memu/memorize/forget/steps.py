@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 
-from memu.memorize.forget.forgotten import REASON, read_forgotten
+from memu.memorize.forget.forgotten import REASON, Forgotten, read_forgotten
 from memu.memorize.states import MemorizeState, SyncState
-from memu.records import FileProblem
+from memu.records import FileProblem, Workspace
 from memu.storage.database import Database
+from memu.storage.session import Session
 
 __all__ = ["CutForgotten", "PassOverForgotten"]
 
@@ -22,12 +24,18 @@ class CutForgotten:
     async def __call__(self, state: MemorizeState) -> MemorizeState:
         if state.document is None:
             return state
-        forgotten = await self.database.read(lambda session: read_forgotten(session.within(state.scope)))
+        forgotten, workspace = await self.database.read(partial(_look, state))
         if not forgotten:
             return state
-        if forgotten.covers_content(state.content_hash):
+        if workspace is not None and forgotten.covers_content(state.content_hash, workspace, state.file.path):
             return replace(state, forgotten=forgotten, skipped=REASON, document=None, passages=())
         return await asyncio.to_thread(_cut, replace(state, forgotten=forgotten))
+
+
+def _look(state: MemorizeState, session: Session) -> tuple[Forgotten, Workspace | None]:
+    repository = session.within(state.scope)
+    forgotten = read_forgotten(repository)
+    return forgotten, repository.workspaces.get(state.workspace_id) if forgotten else None
 
 
 def _cut(state: MemorizeState) -> MemorizeState:

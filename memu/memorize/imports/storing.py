@@ -40,7 +40,9 @@ class Standing:
     def is_forgotten(self, told: Told) -> bool:
         """Whether this source was forgotten whole."""
         place = Workspace(id="", name=IMPORTED, root="")
-        return self.forgotten.covers_path(place, told.path) or self.forgotten.covers_content(told.fingerprint)
+        return self.forgotten.covers_path(place, told.path) or self.forgotten.covers_content(
+            told.fingerprint, place, told.path
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
