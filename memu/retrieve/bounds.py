@@ -8,8 +8,10 @@ from datetime import UTC, datetime, time
 from enum import StrEnum
 from typing import TypeVar
 
+from memu.arguments import require_text
 from memu.errors import ConfigurationError
 from memu.records import Kind, Layer, MemoryType
+from memu.storage.globs import glob_pattern
 from memu.storage.search import EVERYTHING, SearchFilter
 
 __all__ = ["Moment", "bound", "choose", "leave_out_pages"]
@@ -32,14 +34,14 @@ def bound(
     """The filter of these bounds; None leaves a side open. A text is a date or a time in ISO 8601.
 
     Without a zone a text is taken as UTC. A date alone is the whole day: its first moment as a beginning, its last
-    as an end.
+    as an end. A moment that lies before the year 1 in UTC, or after 9999, is the first or last there is.
 
     Raises:
         ConfigurationError: there is no such kind or type; a time cannot be read or has no zone; a range ends
-            before it begins; the path is empty.
+            before it begins; the path is empty, or no glob.
     """
-    if path is not None and not path.strip():
-        raise ConfigurationError("path is empty; give a glob such as docs/** or *.md.")
+    if path is not None:
+        _require_glob(path)
     first, last = _range(since, until, ("since", "until"))
     changed_first, changed_last = _range(changed_since, changed_until, ("changed_since", "changed_until"))
     return SearchFilter(
@@ -83,6 +85,12 @@ def choose(kind: type[Choice], name: str, wanted: Iterable[Choice | str] | None)
     return frozenset(kind(each) for each in given)
 
 
+def _require_glob(path: str) -> None:
+    if not require_text("path", path).strip():
+        raise ConfigurationError("path is empty; give a glob such as docs/** or *.md.")
+    glob_pattern(path)
+
+
 def _range(
     begin: Moment | None, end: Moment | None, names: tuple[str, str]
 ) -> tuple[datetime | None, datetime | None]:
@@ -95,9 +103,11 @@ def _range(
 
 def _read(moment: Moment, name: str, of_day: time) -> datetime:
     if isinstance(moment, datetime):
-        if moment.tzinfo is None:
+        if moment.utcoffset() is None:
             raise ConfigurationError(f"{name} has no time zone; give one, such as datetime.UTC.")
-        return moment.astimezone(UTC)
+        return _to_utc(moment)
+    if not isinstance(moment, str):
+        raise ConfigurationError(f"{name} is a {type(moment).__name__}; give a datetime, or a text of ISO 8601.")
     text = moment.strip()
     try:
         read = datetime.fromisoformat(text)
@@ -107,4 +117,12 @@ def _read(moment: Moment, name: str, of_day: time) -> datetime:
         ) from None
     if len(text) <= len("2026-03-01"):
         read = datetime.combine(read.date(), of_day)
-    return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+    return read.replace(tzinfo=UTC) if read.tzinfo is None else _to_utc(read)
+
+
+def _to_utc(moment: datetime) -> datetime:
+    """The same moment in UTC; the first or last there is where that lies beyond the calendar."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC) if moment.year == 1 else datetime.max.replace(tzinfo=UTC)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memu.arguments import require_text
 from memu.errors import ConfigurationError
 from memu.providers.protocols import Encoder
 from memu.records import Hit, Layer, LineSpan, Scope
@@ -113,10 +114,13 @@ class Evaluator:
         """Ask each question of the scope and see how far down its answer stands.
 
         Raises:
-            ConfigurationError: there is no question.
+            ConfigurationError: there is no question, or one holds what no text does.
         """
         if not questions:
             raise ConfigurationError("There is no question to ask.")
+        for each in questions:
+            require_text("query", each.query)
+            require_text("path", each.path)
         known = await self._known(scope, {each.path for each in questions})
         sides = {"words": retrieve_workflow(self.database, None)}
         if self.encoder is not None:

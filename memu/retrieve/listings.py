@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from memu.errors import ConfigurationError
+from memu.arguments import require_count, require_text
 from memu.records import Layer, Listing, RecallFile, Resource, Scope, Track
 from memu.retrieve.bounds import choose
 from memu.storage.database import Database
@@ -30,7 +30,7 @@ _ROWS_AT_ONCE = 500
 class Lists:
     """Lists of one scope. ``after`` is the id of the last thing already seen; without a ``limit`` all that follow.
 
-    Raises ConfigurationError where ``limit`` is less than one, or there is no such track.
+    Raises ConfigurationError where ``after`` is no text, ``limit`` no number from 1, or there is no such track.
     """
 
     database: Database
@@ -39,7 +39,7 @@ class Lists:
         self, scope: Scope, *, tracks: Iterable[Track | str] | None, after: str | None, limit: int | None
     ) -> tuple[Listing, ...]:
         """The pages of these tracks, each with its description."""
-        _require_positive(limit)
+        _require_piece(after, limit)
         chosen = choose(Track, "tracks", tracks)
 
         def fetch(repository: Repository) -> Fetch[PageName]:
@@ -57,7 +57,7 @@ class Lists:
         self, scope: Scope, *, tracks: Iterable[Track | str] | None, after: str | None, limit: int | None
     ) -> tuple[Listing, ...]:
         """The shown entries of these tracks, each with the page that it stands on."""
-        _require_positive(limit)
+        _require_piece(after, limit)
         chosen = choose(Track, "tracks", tracks)
 
         def work(repository: Repository) -> Iterator[Listing]:
@@ -73,7 +73,7 @@ class Lists:
         self, scope: Scope, *, workspace_id: str | None, after: str | None, limit: int | None
     ) -> tuple[Listing, ...]:
         """The sources of the scope, or of one workspace, each with its caption and state."""
-        _require_positive(limit)
+        _require_piece(after, limit)
 
         def fetch(repository: Repository) -> Fetch[Resource]:
             return lambda last, wanted: repository.resources.list(workspace_id, after=last, limit=wanted)
@@ -159,6 +159,7 @@ def _resource_listing(source: Resource) -> Listing:
     )
 
 
-def _require_positive(limit: int | None) -> None:
-    if limit is not None and limit < 1:
-        raise ConfigurationError(f"limit is {limit}; it must be 1 or more.")
+def _require_piece(after: object, limit: object) -> None:
+    if after is not None:
+        require_text("after", after)
+    require_count("limit", limit)

@@ -7,7 +7,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
+from memu.arguments import is_storable
 from memu.errors import NotFound
+from memu.ingest.paths import stored_path
 from memu.names import fold_name, slugify
 from memu.records import Layer, LineSpan, Listing, RecallFile, Resource, Scope, Track
 from memu.retrieve.listings import entry_listing, page_reference
@@ -37,7 +39,11 @@ class Lookup:
         Raises:
             NotFound: nothing of that name is in this scope, or the source has no such lines.
         """
-        found = await self.database.read(lambda session: self._find(session.within(scope), reference))
+        # The command line gives bytes that are no UTF-8 as halves of characters; so does a list of files.
+        named = reference if is_storable(reference) else stored_path(reference)
+        found = None
+        if is_storable(named):
+            found = await self.database.read(lambda session: self._find(session.within(scope), named))
         if found is None:
             raise NotFound(
                 f"Nothing in {scope} is called {reference!r}. Give memory/NAME, skill/NAME, a source's path (with "

@@ -45,6 +45,7 @@ class RankingPolicy:
     vector_weight: the weight of cosines, and where a kind of source wants another, ``vector_weight_of_kind``.
     depth: how many of the best of each side are candidates.
     least_cosine: below it, a passage without any word of the question is no answer; by the encoder's name.
+    fall_of_questions: so much lower in the order, in standard deviations, stands a turn that only asks the same.
     per_source: at most so many hits of one source while others are left.
     evidence: what a rating by words alone rests on; where cosines count, ``evidence_of_encoder`` by its name.
     """
@@ -53,6 +54,7 @@ class RankingPolicy:
     vector_weight_of_kind: Mapping[Kind, float] = field(default_factory=lambda: {Kind.CHAT: 0.3, Kind.CODE: 0.5})
     depth: int = 100
     least_cosine: Mapping[str, float] = field(default_factory=lambda: {"all-MiniLM-L6-v2-int8": 0.3})
+    fall_of_questions: float = 2.0
     per_source: int = 3
     evidence: Evidence = _BY_WORDS
     evidence_of_encoder: Mapping[str, Evidence] = field(
@@ -66,6 +68,7 @@ class Candidate:
 
     words: BM25, 0.0 where no word of the question occurs. cosine: None where there is no vector.
     exact: the question asks for names alone, and the passage holds one whole.
+    asks: a turn of a talk that asks the same and says nothing of it.
     ranks: its place in each list that found it, from 1.
     """
 
@@ -73,6 +76,7 @@ class Candidate:
     words: float = 0.0
     cosine: float | None = None
     exact: bool = False
+    asks: bool = False
     kind: Kind | None = None
     language: str | None = None
     ranks: Mapping[str, int] = field(default_factory=dict)
@@ -95,7 +99,8 @@ def fuse(
     scores: list[float] = []
     for candidate, by_words, by_cosine in zip(candidates, words, cosines, strict=True):
         weight = 0.0 if names_only else _vector_weight(candidate, policy, encoder)
-        scores.append(weight * by_cosine + (1 - weight) * by_words)
+        fall = policy.fall_of_questions if candidate.asks else 0.0
+        scores.append(weight * by_cosine + (1 - weight) * by_words - fall)
     above_all = 1.0 + max(scores) - min(scores) if names_only and scores else 0.0
     return {
         candidate.id: score + (above_all if candidate.exact else 0.0)

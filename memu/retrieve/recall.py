@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memu.errors import ConfigurationError, NotFound
+from memu.arguments import require_count
+from memu.errors import NotFound
 from memu.ingest.sessions.events import is_turn
 from memu.records import Kind, Listing, Passage, Resource, Scope
 from memu.retrieve.turns import quote_turns
@@ -24,10 +25,9 @@ class Recall:
         """The cards of its last turns as one quoted block, the oldest first.
 
         Raises:
-            ConfigurationError: ``last`` is less than one. NotFound: the scope has no session.
+            ConfigurationError: ``last`` is no number from 1. NotFound: the scope has no session.
         """
-        if last < 1:
-            raise ConfigurationError(f"last is {last}; it must be 1 or more.")
+        require_count("last", last)
         found = await self.database.read(lambda session: _find_newest(session.within(scope)))
         if found is None:
             raise NotFound(f"There is no agent session in {scope}; sync a folder that holds logs of one.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from memu.arguments import require_count
 from memu.errors import ConfigurationError
 from memu.records import Hit, Layer, RetrieveResult, Scope, Track
 from memu.retrieve.bounds import choose, leave_out_pages
@@ -79,10 +80,9 @@ def ask(
         ConfigurationError: there is no such layer or track, or less than one hit or word is asked for; only pages
             are asked for, by bounds that no page can meet.
     """
-    for name, least in (("max_hits", max_hits), ("max_words", max_words)):
-        if least is not None and least < 1:
-            raise ConfigurationError(f"{name} is {least}; it must be 1 or more.")
-    if not 0 <= min_score <= 1:
+    require_count("max_hits", max_hits)
+    require_count("max_words", max_words)
+    if not isinstance(min_score, int | float) or not 0 <= min_score <= 1:
         raise ConfigurationError(f"min_score is {min_score}; scores are from 0 to 1.")
     return RetrieveState(
         scopes=scopes,

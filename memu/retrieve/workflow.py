@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from memu.arguments import mend_text
 from memu.errors import MemuError
 from memu.extras import install_command
 from memu.providers.protocols import Encoder
@@ -184,7 +185,7 @@ class KeepToBudget:
 
 async def _parse(state: RetrieveState) -> RetrieveState:
     """Bound the question and tell its language."""
-    text = state.query.strip()[:_MAX_CHARS]
+    text = mend_text(state.query).strip()[:_MAX_CHARS]
     return replace(state, text=text, language=detect_language(text))
 
 
