@@ -5,6 +5,7 @@ Pictures and recordings are left to the step that has a model look and listen.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 
 from memu.errors import ReadError
@@ -13,20 +14,31 @@ from memu.ingest.encoding import decode
 from memu.ingest.marks import OWN_EXPORT, is_own_export
 from memu.ingest.media import find_medium
 from memu.ingest.office.apart import Documents, Unread
-from memu.ingest.office.forms import find_form
+from memu.ingest.office.forms import Finder, find_form
+from memu.ingest.paths import read_source
 from memu.memorize.states import MemorizeState
 
-__all__ = ["take_contents"]
+__all__ = ["read_contents"]
 
 _HEAD_CHARACTERS = 8000
 
 
-def take_contents(state: MemorizeState, documents: Documents) -> MemorizeState:
-    """The state with the file's text or document, or with the reason why it is skipped.
+def read_contents(state: MemorizeState, max_size: int, find: Finder) -> MemorizeState:
+    """The state with the file's hash and its text or document, or with the reason why it is skipped.
+
+    Args:
+        max_size: bytes that are read, and characters taken from a document, at most.
+        find: tells whether the libraries that open documents are there.
 
     Raises:
-        ReadError: it is a document, and why it was not read may pass.
+        ReadError: it cannot be read; or it is a document, and why it was not read may pass.
     """
+    data = read_source(state.root, state.file.path, max_size=max_size)
+    state = replace(state, data=data, content_hash=hashlib.sha256(data).hexdigest())
+    return _take_contents(state, Documents(most_text=max_size, find=find))
+
+
+def _take_contents(state: MemorizeState, documents: Documents) -> MemorizeState:
     path, data = state.file.path, state.data
     if find_medium(path) is not None:
         return state

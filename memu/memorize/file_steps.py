@@ -7,7 +7,6 @@ is quick.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -15,12 +14,11 @@ from typing import TYPE_CHECKING
 
 from memu.ingest.document import Document, Source
 from memu.ingest.office.forms import Finder
-from memu.ingest.paths import read_source
 from memu.languages import NO_LANGUAGE
 from memu.memorize.candidate import Candidate
 from memu.memorize.file_survey import nanoseconds
 from memu.memorize.large_logs import read_large
-from memu.memorize.source_rows import entry_passage, index_new, index_passages, store_source
+from memu.memorize.source_rows import entry_passage, index_new, store_source
 from memu.memorize.states import MemorizeState, Outcome
 from memu.records import Kind, RecallEntry, Resource, State
 from memu.storage.database import Database
@@ -47,14 +45,11 @@ class Read:
     find: Finder = find_spec
 
     async def __call__(self, state: MemorizeState) -> MemorizeState:
-        from memu.ingest.office.apart import Documents
-        from memu.memorize.file_contents import take_contents
+        from memu.memorize.file_contents import read_contents
 
         if state.file.size > self.max_size:
             return await asyncio.to_thread(read_large, state, self.max_size)
-        data = await asyncio.to_thread(read_source, state.root, state.file.path, max_size=self.max_size)
-        state = replace(state, data=data, content_hash=hashlib.sha256(data).hexdigest())
-        return await asyncio.to_thread(take_contents, state, Documents(most_text=self.max_size, find=self.find))
+        return await asyncio.to_thread(read_contents, state, self.max_size, self.find)
 
 
 async def redact_text(state: MemorizeState) -> MemorizeState:
@@ -120,9 +115,8 @@ class Commit:
     async def __call__(self, state: MemorizeState) -> MemorizeState:
         wanted = describe_source(state)
         entries = tuple(_to_entry(ordinal, each) for ordinal, each in enumerate(_kept(state)))
-        passages = await index_new(self.database, state.scope, state.workspace_id, state.file.path, state.passages)
         found = [entry_passage(entry, wanted) for entry in entries]
-        entry_passages = await asyncio.to_thread(index_passages, found)
+        passages, entry_passages = await index_new(self.database, state.scope, wanted, state.passages, found)
 
         def work(session: Session) -> None:
             repository = session.within(state.scope)

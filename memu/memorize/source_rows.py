@@ -25,11 +25,11 @@ def store_source(
 ) -> Resource:
     """Make these all that is stored of a source; ``entry_passages`` are those of ``entries``, in their order."""
     resource = repository.resources.save(wanted)
-    before = [entry.id for entry in repository.entries.of_resource(resource.id)]
+    before = repository.entries.of_resource(resource.id)
     # The pages that rest on this source have to be folded anew: lines, labels and texts may all have moved.
-    pages = repository.pages.pages_of_entries(before)
+    pages = repository.pages.pages_of_entries([entry.id for entry in before])
     repository.queue.add(sorted({page for each in pages.values() for page in each}))
-    ids = repository.entries.replace(resource.id, entries)
+    ids = repository.entries.replace(resource.id, entries, before)
     repository.passages.replace_for_resource(resource.id, passages)
     repository.passages.replace_for_entries(
         resource.id,
@@ -37,6 +37,7 @@ def store_source(
             replace(indexed, passage=replace(indexed.passage, entry_id=entry_id))
             for entry_id, indexed in zip(ids, entry_passages, strict=True)
         ],
+        first=not before,
     )
     repository.workspaces.bump(resource.workspace_id)
     return resource
@@ -71,24 +72,29 @@ def page_passages(page: RecallFile, written: Sequence[tuple[str, str]]) -> list[
 
 
 async def index_new(
-    database: Database, scope: Scope, workspace_id: str, path: str, passages: Sequence[Passage]
-) -> tuple[Passage | IndexedPassage, ...]:
-    """The passages of a source, those with their terms that it does not have yet.
+    database: Database, scope: Scope, wanted: Resource, passages: Sequence[Passage], of_entries: Sequence[Passage]
+) -> tuple[tuple[Passage | IndexedPassage, ...], tuple[IndexedPassage, ...]]:
+    """The passages of a source, those with their terms that it does not have yet; and all those of its entries.
 
     Of a log that only grew, all but the last few stand already; finding their terms anew would cost most.
     """
 
     def load(session: Session) -> frozenset[tuple[str, str]]:
         repository = session.within(scope)
-        source = repository.resources.by_path(workspace_id, path)
-        standing = repository.passages.of_resource(source.id) if source is not None else ()
+        source = repository.resources.by_path(wanted.workspace_id, wanted.path)
+        # Of a file never read nothing can stand yet.
+        read = source is not None and source.content_hash
+        standing = repository.passages.of_resource(source.id) if source is not None and read else ()
         return frozenset((each.header, each.text) for each in standing)
 
     known = await database.read(load)
-    # Should one stand in another language or not any more, the store finds its terms on the spot.
-    return await asyncio.to_thread(
-        lambda: tuple(each if (each.header, each.text) in known else index_passage(each) for each in passages)
-    )
+
+    def index() -> tuple[tuple[Passage | IndexedPassage, ...], tuple[IndexedPassage, ...]]:
+        # Should one stand in another language or not any more, the store finds its terms on the spot.
+        own = tuple(each if (each.header, each.text) in known else index_passage(each) for each in passages)
+        return own, index_passages(of_entries)
+
+    return await asyncio.to_thread(index)
 
 
 def index_passages(passages: Sequence[Passage]) -> tuple[IndexedPassage, ...]:

@@ -61,13 +61,17 @@ class CitedEntry:
 class Entries(Group):
     """Rows of ``recall_entry``."""
 
-    def replace(self, resource_id: str, entries: Sequence[RecallEntry]) -> tuple[str, ...]:
+    def replace(
+        self, resource_id: str, entries: Sequence[RecallEntry], stored: Sequence[RecallEntry] | None = None
+    ) -> tuple[str, ...]:
         """Make ``entries`` all that is remembered of a source; returns their ids in order.
 
         An entry whose track, text_key and text were there keeps its id, ``created_at`` and ``shown``; its lines,
         label and the like are set in place where they differ. The others are inserted or deleted.
+        ``stored``: those that are there, where they were just asked for.
         """
-        stored = self._of_resource(resource_id)
+        if stored is None:
+            stored = self._of_resource(resource_id)
         matching = match_in_order(stored, entries, _identity, _identity)
         inserted: list[Mapping[str, Any]] = []
         ids: list[str] = []

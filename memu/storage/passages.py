@@ -44,9 +44,15 @@ class Passages(Group):
         known = self.of_resource(resource_id)
         return self._replace(known, passages, lambda _: {"resource_id": resource_id})
 
-    def replace_for_entries(self, resource_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
-        """Make ``passages``, each with its ``entry_id``, all of the entries of a source; returns their ids."""
-        return self._replace(self.of_entries(resource_id), passages, lambda each: {"entry_id": each.entry_id})
+    def replace_for_entries(
+        self, resource_id: str, passages: Sequence[NewPassage], *, first: bool = False
+    ) -> tuple[str, ...]:
+        """Make ``passages``, each with its ``entry_id``, all of the entries of a source; returns their ids.
+
+        ``first``: the source had no entries before, so there are none to ask for.
+        """
+        known = () if first else self.of_entries(resource_id)
+        return self._replace(known, passages, lambda each: {"entry_id": each.entry_id})
 
     def replace_for_page(self, file_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
         """Make ``passages`` all of a page; returns their ids in order."""

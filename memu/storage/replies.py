@@ -49,8 +49,11 @@ class Replies(Group):
 
     def drop_for_resource(self, resource_id: str, *, but: Collection[str] = ()) -> None:
         """Forget a source's replies, but those of the keys that are still waited for."""
+        if not but:
+            self._scoped.delete_ids(reply, [resource_id], "resource_id")
+            return
         statement = self._scoped.delete(reply).where(reply.c.resource_id == resource_id)
-        self._connection.execute(statement.where(reply.c.key.not_in(sorted(but))) if but else statement)
+        self._connection.execute(statement.where(reply.c.key.not_in(sorted(but))))
 
     def drop_for_page(self, file_id: str, *, but: Collection[str] = ()) -> None:
         """Forget a page's replies, but those of the keys that are still waited for."""

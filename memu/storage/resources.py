@@ -116,7 +116,7 @@ class Resources(Group):
         """
         stored = self.get(wanted.id) if wanted.id else self.by_path(wanted.workspace_id, wanted.path)
         if stored is None:
-            return self._insert(wanted)
+            return self.add([wanted])[0]
         new, old = resource_values(wanted), resource_values(stored)
         differing = {name for name, value in new.items() if value != old[name]}
         if not differing:
@@ -129,6 +129,22 @@ class Resources(Group):
             self._scoped.bump()
         self._scoped.update_ids(resource, [(stored.id, changes)])
         return replace(wanted, id=stored.id, created_at=stored.created_at, updated_at=updated_at)
+
+    def add(self, wanted: Iterable[Resource]) -> tuple[Resource, ...]:
+        """Insert sources that are not there yet; returns them as stored."""
+        now = self._scoped.now
+        made = tuple(
+            replace(each, id=each.id or new_id(), created_at=each.created_at or now, updated_at=now)
+            for each in wanted
+        )
+        times = ({"created_at": each.created_at, "updated_at": each.updated_at} for each in made)
+        self._scoped.insert(
+            resource,
+            [{"id": each.id, **resource_values(each), **set_} for each, set_ in zip(made, times, strict=True)],
+        )
+        if made:
+            self._scoped.bump()
+        return made
 
     def move(self, resource_id: str, new_path: str) -> None:
         """Give a source another path; its id and all that hangs on it stay.
@@ -213,23 +229,6 @@ class Resources(Group):
         if after is not None:
             statement = statement.where(key > after)
         return tuple(to_resource(row) for row in self._connection.execute(statement.limit(limit)))
-
-    def _insert(self, wanted: Resource) -> Resource:
-        now = self._scoped.now
-        made = replace(wanted, id=wanted.id or new_id(), created_at=wanted.created_at or now, updated_at=now)
-        self._scoped.insert(
-            resource,
-            [
-                {
-                    "id": made.id,
-                    **resource_values(made),
-                    "created_at": made.created_at,
-                    "updated_at": made.updated_at,
-                }
-            ],
-        )
-        self._scoped.bump()
-        return made
 
     def _all(self, wanted: ColumnElement[bool]) -> tuple[Resource, ...]:
         rows = self._connection.execute(self._scoped.select(*RESOURCE, of=resource).where(wanted))

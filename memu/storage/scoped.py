@@ -98,6 +98,9 @@ class Scoped:
 
     def find(self, columns: Columns, of: Table, **equal: Any) -> CursorResult[*tuple[Any, ...]]:
         """``columns`` of the scope's rows of a table whose columns equal the values named."""
+        if len(self.scope_ids) == 1:
+            statement = statements.find_mine(columns, of, tuple(equal))
+            return self.connection.execute(statement, {"the_scope": self.scope_ids[0], **equal})
         return self.run(statements.find_where(columns, of, tuple(equal)), **equal)
 
     def delete_ids(self, table: Table, ids: Sequence[str], column: str = "id") -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, bindparam, select
 
 from memu.records import Scope
 from memu.storage.encoders import Encoders
@@ -87,10 +87,8 @@ class Session:
         return tuple(sorted(found))
 
     def _ensure(self, scope: Scope) -> str:
-        insert = insert_function(self._connection)(scope_table).on_conflict_do_nothing()
-        # On SQLite there is one writer anyway, and no word for this.
-        held = _ids_of().with_for_update(key_share=True)
-        while (known := self._connection.execute(held, {"keys": [scope.key]}).scalar_one_or_none()) is None:
+        held = {"key": scope.key}
+        while (known := self._connection.execute(_id_held(), held).scalar_one_or_none()) is None:
             # Nothing is inserted where the id is taken, or another process has just made the scope: look again.
             row = {
                 "id": new_scope_id(),
@@ -100,8 +98,16 @@ class Session:
                 "salt": new_salt(),
                 "created_at": self.now,
             }
-            self._connection.execute(insert, [row])
+            insert = insert_function(self._connection)(scope_table)
+            self._connection.execute(insert.on_conflict_do_nothing(), [row])
         return str(known)
+
+
+@cache
+def _id_held() -> Select[Any]:
+    """The id of the scope ``key``, held; on SQLite there is one writer anyway, and no word for this."""
+    wanted = select(scope_table.c.id).where(scope_table.c.key == bindparam("key"))
+    return wanted.with_for_update(key_share=True)
 
 
 @cache

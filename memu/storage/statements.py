@@ -21,6 +21,7 @@ __all__ = [
     "bump_row",
     "bump_scope",
     "delete_where",
+    "find_mine",
     "find_where",
     "insert_into",
     "insert_missing",
@@ -49,6 +50,13 @@ def find_where(columns: Columns, table: Table, names: tuple[str, ...]) -> Select
     """The rows whose columns ``names`` equal the parameters of the same names."""
     equal = (table.c[name] == bindparam(name) for name in names)
     return select(*columns).select_from(table).where(within(table), *equal)
+
+
+@cache
+def find_mine(columns: Columns, table: Table, names: tuple[str, ...]) -> Select[Any]:
+    """The same in ``the_scope`` alone, which is quicker: a list of scopes is written out anew each time."""
+    equal = (table.c[name] == bindparam(name) for name in names)
+    return select(*columns).select_from(table).where(_mine(table), *equal)
 
 
 @cache

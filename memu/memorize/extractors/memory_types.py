@@ -21,12 +21,21 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d")
+# What every date has: figures joined as in one, or how a month's name begins.
+_FIGURES = re.compile(r"\d(?:[-./]\d|\s*[月年])")
+_MONTH_STARTS = re.findall(r"\w+", "jan feb mar apr may jun jul aug sep oct nov dec mai dez ene abr ago okt dic")
 
 
 def has_date(text: str) -> bool:
     """Whether a calendar day or year is written out in ``text``."""
-    # Every form of a date has a digit; to look for one is many times faster.
-    return has_number(text) and _DATE.search(text) is not None
+    # To look for what every date has is many times faster than to look for one.
+    return has_number(text) and _may_date(text) and _DATE.search(text) is not None
+
+
+def _may_date(text: str) -> bool:
+    lowered = text.lower()
+    named = not text.isascii() or any(start in lowered for start in _MONTH_STARTS)
+    return named or _FIGURES.search(text) is not None
 
 
 def has_number(text: str) -> bool:
