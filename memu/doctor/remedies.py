@@ -49,6 +49,11 @@ class Remedies:
             return IMPORT
         return f"Run `{self._command('sync', root, *options)}`."
 
+    def let_go(self, root: str) -> str:
+        """Let a workspace go whose folder is not there any more."""
+        gone = self._command("workspace", "remove", root, "--yes")
+        return f"If it was moved, sync it where it is now. If the workspace is listed still, or is gone: `{gone}`."
+
     def export(self, out: Path, *options: str) -> str:
         """Publish the tree in ``out`` again."""
         return f"Run `{self._command('export', '--out', str(out), *options)}`."

@@ -12,6 +12,7 @@ __all__ = ["check_runs", "check_sources", "check_work"]
 
 _SHOWN = 3
 _EMPTIED = "--allow-empty"
+_ABSENT = "there is no such folder"
 
 
 def check_sources(rows: ScopeRows) -> Checked:
@@ -124,8 +125,11 @@ def _look_at_run(rows: ScopeRows, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _go_on(remedies: Remedies, root: str, error: str) -> str:
-    """What comes after a sync that failed: another; of a folder that was empty, only one that may believe it."""
-    if _EMPTIED not in error:
-        return remedies.sync(root)
+    """What comes after a sync that failed: another; of a folder that is empty or not there, only one that may
+    believe it."""
     missing = "If its files are only out of reach (a missing mount), bring them back and sync."
-    return f"{missing} If they are gone: {remedies.sync(root, _EMPTIED)}"
+    if _EMPTIED in error:
+        return f"{missing} If they are gone: {remedies.sync(root, _EMPTIED)}"
+    if _ABSENT in error:
+        return f"{missing} {remedies.let_go(root)}"
+    return remedies.sync(root)

@@ -632,6 +632,21 @@ async def test_f15_a_sync_that_fails_leaves_a_record_that_status_shows(folder: P
         assert (await memu.examine()).ok
 
 
+async def test_f15_of_a_folder_that_is_gone_the_advice_is_to_let_its_workspace_go(bench: Bench) -> None:
+    bench.write({"a.md": "# Ferry\n\nThe ferry needs twelve minutes.\n"})
+    async with bench.open() as memu:
+        await memu.memorize_workspace(bench.work)
+        bench.work.rename(bench.base / "elsewhere")
+        with pytest.raises(RootError):
+            await memu.memorize_workspace(bench.work)
+        [found] = [each for each in (await memu.examine()).findings if each.check == "runs"]
+        assert "there is no such folder" in found.message
+        [(_, verb, *words)] = [shlex.split(each) for each in COMMAND.findall(found.remedy)]
+        assert (verb, words[0]) == ("workspace", "remove")
+        await memu.remove_workspace(words[1])
+        assert not [each for each in (await memu.examine()).findings if str(bench.work) in each.remedy]
+
+
 async def test_f15_a_tree_that_cannot_be_published_is_a_failed_sync_whose_sources_are_kept(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# Gate\n\nThe gate closes at dusk on every day.\n", encoding="utf-8")
