@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel
 
+from memu.arguments import is_storable, require_path, require_text
 from memu.assembly import (
     choose_chat_models,
     choose_extractor,
@@ -24,7 +26,7 @@ from memu.assembly import (
     default_store,
 )
 from memu.carrier import Carrier, Change, Workflows
-from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, StoreError
+from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, RootError, StoreError
 from memu.memorize.extractors.protocol import Extractor
 from memu.providers.endpoint import require_local
 from memu.providers.meter import Meter
@@ -225,8 +227,8 @@ class MemoryService:
         self._require_prices(max_cost)
         state = SyncState(
             scope=self._scope(user),
-            folder=Path(folder),
-            name=name,
+            folder=require_path("folder", folder),
+            name=_require_name(name),
             allow_empty=allow_empty,
             retry_failed=retry_failed,
             synthesize=synthesize,
@@ -252,6 +254,8 @@ class MemoryService:
         from memu.memorize.plan import Planner
         from memu.memorize.states import SyncState
 
+        place = require_path("folder", folder)
+        _find_root(place)
         planner = Planner(
             self._database,
             self._encoder,
@@ -264,8 +268,8 @@ class MemoryService:
         return await planner.plan(
             SyncState(
                 scope=self._scope(user),
-                folder=Path(folder),
-                name=name,
+                folder=place,
+                name=_require_name(name),
                 allow_empty=allow_empty,
                 retry_failed=retry_failed,
                 synthesize=synthesize,
@@ -281,7 +285,8 @@ class MemoryService:
         """
         from memu.memorize.target import find_target
 
-        return await self._sync(await find_target(self._database, self._scope(user), path), wait=True)
+        scope, target = self._scope(user), require_path("path", path)
+        return await self._sync(await find_target(self._database, scope, target), wait=True)
 
     async def retrieve_workspace(
         self,
@@ -414,7 +419,7 @@ class MemoryService:
             after: the id of the last one already seen. limit: at most so many; by default all that follow.
 
         Raises:
-            ConfigurationError: there is no such track, or ``limit`` is less than one.
+            ConfigurationError: there is no such track, ``after`` is no text, or ``limit`` no number from 1.
         """
         return await self._lists().list_files(self._scope(user), tracks=tracks, after=after, limit=limit)
 
@@ -444,7 +449,7 @@ class MemoryService:
             after, limit: as for ``list_files``.
 
         Raises:
-            NotFound: the scope has no such workspace. ConfigurationError: ``limit`` is less than one.
+            NotFound: the scope has no such workspace. ConfigurationError: as ``list_files``.
         """
         scope = self._scope(user)
         within = None if workspace is None else (await self._find_workspace(scope, workspace)).id
@@ -680,7 +685,7 @@ class MemoryService:
         return {"retrieve": retrieve_workflow(self._database, self._encoder)}
 
     async def _sync(self, state: SyncState, *, wait: bool) -> SyncReport:
-        name = _lock_name(state.scope, str(state.folder.expanduser().resolve()))
+        name = _lock_name(state.scope, _find_root(state.folder))
         async with self._database.lock(name, wait_seconds=None if wait else 0):
             note = self._failure_note(state)
             try:
@@ -730,9 +735,12 @@ class MemoryService:
 
     async def _find_workspace(self, scope: Scope, reference: str) -> Workspace:
         workspaces = await self.list_workspaces(user=scope.fields)
-        root = str(await asyncio.to_thread(Path(reference).expanduser().resolve))
+        names = {reference}
+        with suppress(ConfigurationError):
+            place = require_path("workspace", reference)
+            names.add(str(await asyncio.to_thread(lambda: place.expanduser().resolve())))
         for workspace in workspaces:
-            if reference in (workspace.name, workspace.root, workspace.id) or workspace.root == root:
+            if reference in (workspace.name, workspace.id) or workspace.root in names:
                 return workspace
         known = ", ".join(each.name or each.root for each in workspaces) or "none"
         raise NotFound(f"No workspace {reference!r} in {scope}; there are: {known}.")
@@ -778,6 +786,22 @@ class MemoryService:
         shown = redact(text or "", path=path).text
         # What is no text, and lines that only look harmless, are in no copy; footnotes lead to the source itself.
         return None if text is None or hides_secret(shown, path) else shown.encode("utf-8")
+
+
+def _find_root(folder: Path) -> str:
+    """The real path that a folder's workspace is known by.
+
+    Raises:
+        RootError: no store can hold it.
+    """
+    root = str(folder.expanduser().resolve())
+    if not is_storable(root):
+        raise RootError(f"The path {root!r} is no UTF-8, so no store can hold it; rename the folder.")
+    return root
+
+
+def _require_name(name: str | None) -> str | None:
+    return None if name is None else require_text("name", name)
 
 
 def _lock_name(scope: Scope, root: str) -> str:

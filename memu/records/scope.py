@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memu.arguments import is_storable
 from memu.errors import ScopeError
 
 __all__ = ["EMPTY_SCOPE", "Scope", "ScopeValue"]
 
 ScopeValue = str | int | bool
 """What a scope field may hold."""
-
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class Scope:
                 )
             if not isinstance(value, str | int | bool):
                 raise ScopeError(f"Scope field {name!r} is a {type(value).__name__}; give a str, int or bool.")
-            if isinstance(value, str) and _UNSTORABLE.search(value):
+            if isinstance(value, str) and not is_storable(value):
                 raise ScopeError(f"Scope field {name!r} holds a NUL or half a character, which cannot be stored.")
         return cls(json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
 

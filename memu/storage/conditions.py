@@ -12,16 +12,19 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, SelectBase, and_, false, func, or_, select, true, union_all
 
 from memu.records import Layer
+from memu.storage.globs import glob_pattern
 from memu.storage.scoped import Scoped, chunks, linked
 from memu.storage.search import ScoredPassage, SearchFilter
 from memu.storage.statements import one_of, within
 from memu.storage.tables import passage, recall_entry, recall_file, recall_file_entry, resource
 
-__all__ = ["SCORE_DIGITS", "findable", "glob_pattern", "select_passing", "settle"]
+__all__ = ["SCORE_DIGITS", "findable", "select_passing", "settle"]
 
 # Sums of equal terms in another order differ in the last bits; beyond this a difference means nothing.
 SCORE_DIGITS = 9
 _FILTERS_KEPT = 128
+# A column of 64 bits holds them.
+_MOST_NANOSECONDS = 2**63 - 1
 
 _OWNER = {
     Layer.FILE: passage.c.file_id,
@@ -116,9 +119,13 @@ def _shown(wanted: SearchFilter) -> ColumnElement[bool]:
 def _changed_within(since: datetime | None, until: datetime | None) -> ColumnElement[bool]:
     """That a source's file changed then. One that lies in no folder has no such time, and is left out."""
     changed = resource.c.mtime_ns
-    first = changed > 0 if since is None else changed >= _nanoseconds(since)
-    # All of the microsecond that a range ends with is in it.
-    return first if until is None else and_(first, changed < _nanoseconds(until) + 1000)
+    conditions: list[ColumnElement[bool]] = [changed != 0]
+    if since is not None:
+        conditions.append(changed >= _to_stored(_nanoseconds(since)))
+    if until is not None:
+        # All of the microsecond that a range ends with is in it.
+        conditions.append(changed <= _to_stored(_nanoseconds(until) + 999))
+    return and_(*conditions)
 
 
 def _nanoseconds(moment: datetime) -> int:
@@ -126,42 +133,26 @@ def _nanoseconds(moment: datetime) -> int:
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
 
 
+def _to_stored(nanoseconds: int) -> int:
+    """The nearest time that a file can bear: from the year 1677 to 2262. Nothing lies beyond."""
+    return max(-_MOST_NANOSECONDS, min(_MOST_NANOSECONDS, nanoseconds))
+
+
 def _lies_at(glob: str) -> ColumnElement[bool]:
     """That a source's path matches; what the glob begins with is compared first, which is many times faster."""
-    pattern = glob_pattern(glob)
-    start = re.match(r"\^((?:[\w/-]|\\.)*)(.*)", pattern, flags=re.DOTALL)
-    begin = re.sub(r"\\(.)", r"\1", start[1]) if start else ""
+    pattern, path = glob_pattern(glob), resource.c.path
+    start = re.match(r"\(\?s\)\^((?:[\w/-]|\\[^Z])*)(.*)", pattern, flags=re.DOTALL)
+    begin = re.sub(r"\\(.)", r"\1", start[1], flags=re.DOTALL) if start else ""
     if start is None or not begin:
-        return resource.c.path.regexp_match(pattern)
-    begins: ColumnElement[bool] = func.substr(resource.c.path, 1, len(begin)) == begin
-    return begins if start[2] == ".*$" else and_(begins, resource.c.path.regexp_match(pattern))
-
-
-def glob_pattern(glob: str) -> str:
-    """A regular expression, of the part that Python and Postgres share."""
-    glob = glob.removeprefix("./").removeprefix("/")
-    if glob.endswith("/"):
-        glob += "**"
-    start = "^" if "/" in glob else "(^|/)"
-    parts = re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]/]+\]|.", glob, flags=re.DOTALL)
-    return start + "".join(_glob_part(part) for part in parts) + "$"
-
-
-def _glob_part(part: str) -> str:
-    match part:
-        case "**/":
-            return "(.*/)?"
-        case "**":
-            return ".*"
-        case "*":
-            return "[^/]*"
-        case "?":
-            return "[^/]"
-        case _ if len(part) > 1:
-            inside = part[1:-1].replace("\\", "\\\\")
-            return f"[^{inside[1:]}]" if inside.startswith("!") and len(inside) > 1 else f"[{inside}]"
+        return path.regexp_match(pattern)
+    begins: ColumnElement[bool] = func.substr(path, 1, len(begin)) == begin
+    match start[2]:
+        case r"\Z":
+            return path == begin
+        case r".*\Z":
+            return begins
         case _:
-            return re.escape(part)
+            return and_(begins, path.regexp_match(pattern))
 
 
 def settle(

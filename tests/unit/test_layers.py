@@ -15,7 +15,10 @@ pytestmark = pytest.mark.unit
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "memu"
 
-WORDS = {"records", "errors", "extras", "names", "tokens", "languages", "quotation", "stopwords", "supersession"}
+WORDS = {
+    *("arguments", "errors", "extras", "languages", "names", "quotation", "records", "stopwords", "supersession"),
+    "tokens",
+}
 ROOMS = {"storage", "providers", "ingest", "workflow"}
 ROADS = {"memorize", "retrieve", "export"}
 

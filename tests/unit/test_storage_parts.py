@@ -13,9 +13,9 @@ from sqlalchemy.exc import OperationalError
 
 from memu.errors import ConfigurationError, StoreError
 from memu.records import Kind
-from memu.storage.conditions import glob_pattern
 from memu.storage.engine import is_memory, parse_url, show_url, store_path
 from memu.storage.failures import translated
+from memu.storage.globs import glob_pattern
 from memu.storage.ids import new_id
 from memu.storage.lock import FileLocks, ProcessLocks
 from memu.storage.matching import match_in_order
@@ -76,9 +76,15 @@ def test_path_globs(glob, inside, outside):
     assert [path for path in outside if pattern.search(path)] == []
 
 
-@given(st.text(max_size=20))
-def test_any_text_is_a_safe_glob(text):
-    re.compile(glob_pattern(text))
+@pytest.mark.filterwarnings("error")
+@given(st.text(max_size=20) | st.text(st.sampled_from("*?[]!^-/:.=az09\\\n"), max_size=12))
+def test_any_text_is_a_safe_glob_or_refused_in_words(text):
+    try:
+        pattern = glob_pattern(text)
+    except ConfigurationError as error:
+        assert "glob" in str(error)  # noqa: PT017
+    else:
+        re.compile(pattern)
 
 
 @pytest.mark.parametrize(
