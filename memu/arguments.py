@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memu.errors import ConfigurationError
 
-__all__ = ["is_storable", "mend_text", "require_count", "require_path", "require_text"]
+__all__ = ["is_storable", "mend_text", "require_count", "require_given", "require_path", "require_text"]
 
 # NUL and halves of surrogate pairs.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -51,14 +51,28 @@ def require_count(name: str, given: object) -> None:
         raise ConfigurationError(f"{name} is {given}; it must be 1 or more.")
 
 
+def require_given(name: str, given: str | None) -> str | None:
+    """``given``, unless it is an empty text: of an app whose variable is not set, the default would be meant.
+
+    Raises:
+        ConfigurationError: it is one.
+    """
+    if isinstance(given, str) and not given.strip():
+        raise ConfigurationError(f"{name} is an empty text; is a variable not set?")
+    return given
+
+
 def require_path(name: str, given: Path | str) -> Path:
     """``given``, a path that the system can be asked for.
 
     Raises:
-        ConfigurationError: it is no path, or holds what no name on a disk does.
+        ConfigurationError: it is no path, an empty text, or holds what no name on a disk does.
     """
     if not isinstance(given, str | Path):
         raise ConfigurationError(f"{name} is a {type(given).__name__}; it must be a path.")
+    if isinstance(given, str):
+        # The system would take an empty one for the folder that the process is in.
+        require_given(name, given)
     try:
         # Bytes that are no UTF-8 come as halves of characters, which lead back to them.
         nameable = b"\x00" not in os.fsencode(given)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel
 
-from memu.arguments import is_storable, require_path, require_text
+from memu.arguments import is_storable, require_given, require_path, require_text
 from memu.assembly import (
     choose_chat_models,
     choose_extractor,
@@ -155,8 +155,9 @@ class MemoryService:
         """
         scope = check_scope_model(scope_model or WorkspaceScope)
         settings = settings or Settings.load()
-        url = db or settings.db or default_store(Path(folder) if folder is not None else None)
-        place = out if out is not None else settings.out
+        around = require_path("folder", folder) if folder is not None else None
+        url = require_given("db", db) or settings.db or default_store(around)
+        place = require_path("out", out) if out is not None else settings.out
         if settings.local_only:
             require_local(settings.endpoints())
         database = open_scoped(url, scope)

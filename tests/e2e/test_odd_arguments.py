@@ -134,6 +134,25 @@ async def test_what_no_store_holds_names_nothing_in_it(memu: MemoryService, benc
     assert len(tried) == len(ODD) * (len(CALLS) + len(ON_DISK))
 
 
+@pytest.mark.parametrize("empty", ["", " ", "\n"], ids=repr)
+@pytest.mark.parametrize("call", ON_DISK.values(), ids=ON_DISK)
+async def test_p6_an_empty_text_is_not_the_folder_that_the_process_is_in(
+    call: Callable[[MemoryService, Any], Awaitable[object]],
+    empty: str,
+    bench: Bench,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench.write({"secret.md": "# Secret\n\nNobody asked for this.\n"})
+    monkeypatch.chdir(bench.work)
+    async with bench.open() as memu:
+        with pytest.raises(ConfigurationError, match="is a variable not set"):
+            await call(memu, empty)
+    for given in ({"folder": empty}, {"out": empty}, {"db": empty}):
+        with pytest.raises(ConfigurationError, match="is a variable not set"):
+            MemoryService.open(**{"db": bench.url, **given})
+    assert [path.name for path in bench.work.iterdir()] == ["secret.md"]
+
+
 @on_both
 async def test_p12_a_question_is_answered_whatever_it_holds(memu: MemoryService) -> None:
     for odd in ODD.values():
