@@ -53,15 +53,17 @@ def _vacuum(connection: Connection) -> None:
     or_maintains = " OR has_table_privilege(c.oid, 'MAINTAIN')" if version >= (17,) else ""
     statement = text(_FIND_OTHERS.format(or_maintains=or_maintains))
     others = list(connection.execute(statement, {"names": names}).scalars())
-    quoted = ", ".join(f'"{name}"' for name in names)
+    schema = connection.execute(text("SELECT quote_ident(current_schema())")).scalar_one()
+    # Whoever is told to run it may search other schemas first.
+    command = "VACUUM (INDEX_CLEANUP ON) " + ", ".join(f'{schema}."{name}"' for name in names)
     if others:
         raise ConfigurationError(
             f"The role does not own {', '.join(others[:3])} …, so it may not vacuum them; what was asked is "
-            f"forgotten. Let their owner run: VACUUM (INDEX_CLEANUP ON) {quoted}"
+            f"forgotten. Let their owner run: {command}"
         )
     with unhurried(connection):
         # Where little was deleted a vacuum would leave the indexes as they are, words of what is gone among them.
-        connection.exec_driver_sql(f"VACUUM (INDEX_CLEANUP ON) {quoted}")
+        connection.execute(text(command.replace(":", r"\:")))
 
 
 def _rewrite(engine: Engine, wait_seconds: float) -> None:

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL
 
-from memu.errors import ConfigurationError, ExtraMissing
+from memu.errors import ConfigurationError, ExtraMissing, StoreError
 from memu.extras import install_command
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["CONNECTIONS", "lift_timeouts", "make_postgres", "unhurried"]
+__all__ = ["CONNECTIONS", "lift_timeouts", "make_postgres", "require_home", "unhurried"]
 
 # Of one process: several jobs have to fit under a server's 100. All readers and writers together take twelve; two
 # are left for locks and their renewal, which must not wait for slow statements.
@@ -67,7 +67,8 @@ def make_postgres(url: URL) -> Engine:
             isolation_level="READ COMMITTED",
             # Parameters hold people's text; it must not reach logs through an error's message.
             hide_parameters=True,
-            connect_args=given,
+            # Before anything is asked: of a database without an encoding all texts would come as bytes.
+            connect_args={**given, "client_encoding": "UTF8"},
         )
     except ModuleNotFoundError as error:
         needed = f"A Postgres store needs the extra 'postgres': {install_command('postgres')}."
@@ -113,6 +114,25 @@ def _prepare(connection: psycopg.Connection, _record: object) -> None:
     except BaseException:
         connection.close()
         raise
+
+
+def require_home(connection: Connection) -> None:
+    """See that the database can hold memu's tables and any text in them.
+
+    Raises:
+        StoreError: it keeps texts in another encoding than UTF8, or there is no schema for the tables.
+    """
+    asked = text("SELECT current_setting('server_encoding'), current_schema()")
+    encoding, schema = connection.execute(asked).one()
+    if encoding != "UTF8":
+        raise StoreError(
+            f"The database keeps texts as {encoding}, which does not hold every letter; make one that keeps them "
+            "as UTF8 (createdb --encoding=UTF8 --template=template0 NAME) and name that with --db."
+        )
+    if schema is None:
+        raise StoreError(
+            "The search_path names no schema that is there and that this role may use; run CREATE SCHEMA first."
+        )
 
 
 @contextmanager

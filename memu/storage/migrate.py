@@ -143,7 +143,9 @@ def _check_revision(revision: str | None, revisions: Revisions) -> None:
 
 def _revision(connection: Connection) -> str | None:
     if connection.dialect.name == "postgresql":
-        _require_schema(connection)
+        from memu.storage.engine_postgres import require_home
+
+        require_home(connection)
     if not _has_version_table(connection):
         return None
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
@@ -164,14 +166,6 @@ def _begin_on_server(connection: Connection) -> None:
 
     lift_timeouts(connection, local=True)
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
-
-
-def _require_schema(connection: Connection) -> None:
-    """Raises StoreError: there is no schema for the tables."""
-    if connection.execute(text("SELECT current_schema()")).scalar() is None:
-        raise StoreError(
-            "The search_path names no schema that is there and that this role may use; run CREATE SCHEMA first."
-        )
 
 
 def _refuse_foreign_tables(connection: Connection) -> None:
