@@ -6,9 +6,18 @@ import os
 import re
 from pathlib import Path
 
-from memu.errors import ConfigurationError
+from memu.errors import ConfigurationError, RootError
 
-__all__ = ["is_storable", "mend_text", "require_count", "require_given", "require_path", "require_text"]
+__all__ = [
+    "is_storable",
+    "mend_text",
+    "require_count",
+    "require_given",
+    "require_name",
+    "require_path",
+    "require_root",
+    "require_text",
+]
 
 # NUL and halves of surrogate pairs.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -87,3 +96,20 @@ def require_path(name: str, given: Path | str) -> Path:
     except RuntimeError:
         raise ConfigurationError(f"{name} is {str(given)!r}, the home of a user that is not known here.") from None
     return path
+
+
+def require_root(folder: Path) -> str:
+    """The real path that a folder's workspace is known by.
+
+    Raises:
+        RootError: no store can hold it.
+    """
+    root = str(folder.expanduser().resolve())
+    if not is_storable(root):
+        raise RootError(f"The path {root!r} is no UTF-8, so no store can hold it; rename the folder.")
+    return root
+
+
+def require_name(name: str | None) -> str | None:
+    """A workspace's name, if one is given. Raises as ``require_text``."""
+    return None if name is None else require_text("name", name)

@@ -11,13 +11,14 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel
 
-from memu.arguments import is_storable, require_given, require_path, require_text
+from memu.arguments import require_given, require_name, require_path, require_root
 from memu.assembly import (
     choose_chat_models,
     choose_extractor,
@@ -26,7 +27,7 @@ from memu.assembly import (
     default_store,
 )
 from memu.carrier import Carrier, Change, Workflows
-from memu.errors import ConfigurationError, MemuError, NotFound, ReadError, RootError, StoreError
+from memu.errors import ConfigurationError, MemuError, NotFound, StoreError
 from memu.memorize.extractors.protocol import Extractor
 from memu.providers.endpoint import require_local
 from memu.providers.meter import Meter
@@ -229,7 +230,7 @@ class MemoryService:
         state = SyncState(
             scope=self._scope(user),
             folder=require_path("folder", folder),
-            name=_require_name(name),
+            name=require_name(name),
             allow_empty=allow_empty,
             retry_failed=retry_failed,
             synthesize=synthesize,
@@ -256,7 +257,7 @@ class MemoryService:
         from memu.memorize.states import SyncState
 
         place = require_path("folder", folder)
-        _find_root(place)
+        require_root(place)
         planner = Planner(
             self._database,
             self._encoder,
@@ -270,7 +271,7 @@ class MemoryService:
             SyncState(
                 scope=self._scope(user),
                 folder=place,
-                name=_require_name(name),
+                name=require_name(name),
                 allow_empty=allow_empty,
                 retry_failed=retry_failed,
                 synthesize=synthesize,
@@ -677,8 +678,10 @@ class MemoryService:
 
     def _make_export(self) -> Mapping[str, Workflow[Any]]:
         from memu.export.workflow import export_workflow
+        from memu.ingest.copies import read_copy
 
-        return {"export": export_workflow(self._database, read_copy=self._read_copy)}
+        copies = partial(read_copy, max_size=self._settings.max_file_bytes)
+        return {"export": export_workflow(self._database, read_copy=copies)}
 
     def _make_retrieve(self) -> Mapping[str, Workflow[Any]]:
         from memu.retrieve.workflow import retrieve_workflow
@@ -686,7 +689,7 @@ class MemoryService:
         return {"retrieve": retrieve_workflow(self._database, self._encoder)}
 
     async def _sync(self, state: SyncState, *, wait: bool) -> SyncReport:
-        name = _lock_name(state.scope, _find_root(state.folder))
+        name = _lock_name(state.scope, require_root(state.folder))
         async with self._database.lock(name, wait_seconds=None if wait else 0):
             note = self._failure_note(state)
             try:
@@ -773,36 +776,6 @@ class MemoryService:
     def _require_open(self) -> None:
         if self._closed:
             raise StoreError("The service is closed; open another one.")
-
-    def _read_copy(self, root: Path, path: str) -> bytes | None:
-        """A source's redacted text, for trees that hold copies."""
-        from memu.ingest.disguises import hides_secret
-        from memu.ingest.plain_files import read_text
-        from memu.ingest.redact import redact
-
-        try:
-            text = read_text(root, path, max_size=self._settings.max_file_bytes)
-        except ReadError:
-            return None
-        shown = redact(text or "", path=path).text
-        # What is no text, and lines that only look harmless, are in no copy; footnotes lead to the source itself.
-        return None if text is None or hides_secret(shown, path) else shown.encode("utf-8")
-
-
-def _find_root(folder: Path) -> str:
-    """The real path that a folder's workspace is known by.
-
-    Raises:
-        RootError: no store can hold it.
-    """
-    root = str(folder.expanduser().resolve())
-    if not is_storable(root):
-        raise RootError(f"The path {root!r} is no UTF-8, so no store can hold it; rename the folder.")
-    return root
-
-
-def _require_name(name: str | None) -> str | None:
-    return None if name is None else require_text("name", name)
 
 
 def _lock_name(scope: Scope, root: str) -> str:
