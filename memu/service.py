@@ -548,7 +548,8 @@ class MemoryService:
 
         Raises:
             ConfigurationError: it is no database of memU; its rows are told apart by fields that the scope model
-                lacks; its vectors come from another encoder. StoreError: it does not answer.
+                lacks; its vectors come from another encoder. NotFound: it has no rows of ``user``.
+                StoreError: it does not answer.
             EncoderMismatch: the store's vectors come from another encoder. BusyError: another import runs.
         """
         self._require_open()

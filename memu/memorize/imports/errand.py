@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from memu.errors import ConfigurationError, EncoderMismatch, ScopeError
+from memu.errors import ConfigurationError, EncoderMismatch, NotFound, ScopeError
 from memu.memorize.file_work import Carry, FoldPages
 from memu.memorize.forget.forgotten import Forgotten
 from memu.memorize.imports.source import ImportedSource, make_source
 from memu.memorize.imports.storing import Standing, look, store
+from memu.memorize.imports.tally import Tally
 from memu.memorize.imports.telling import (
     PageLink,
     Told,
@@ -37,23 +37,6 @@ __all__ = ["Importer"]
 
 _ITEMS_AT_ONCE = 200
 _SOURCES_AT_ONCE = 50
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What a run comes to. ``dimension``: of the vectors that are kept."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    unplaced: list[FileProblem] = field(default_factory=list)
-    notes: list[FileProblem] = field(default_factory=list)
-    extra: Counter[str] = field(default_factory=Counter)
-    trees: list[str] = field(default_factory=list)
-    dimension: int = 0
-
-    def sort_out(self, problems: Sequence[FileProblem]) -> None:
-        """What was kept in spite of it is a note."""
-        for each in problems:
-            (self.notes if "is kept as" in each.reason else self.unplaced).append(each)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +66,13 @@ class Importer:
         Raises:
             ConfigurationError: it is no database of memU, its rows belong to scopes that the scope model cannot
                 name, or its vectors come from another encoder than the one in use.
+            NotFound: it has no rows of ``only``.
             StoreError: it does not answer. EncoderMismatch: the store's vectors come from another encoder.
             BusyError: another import into the same scope runs.
         """
         await self._check_encoder(vectors_from)
         legacy = await asyncio.to_thread(LegacyStore.open, url)
-        tally = _Tally()
+        tally = Tally()
         try:
             tally.dimension = await self._find_size(legacy, vectors_from)
             scopes = await asyncio.to_thread(legacy.scopes)
@@ -97,15 +81,21 @@ class Importer:
                 try:
                     scope = self.scope_of(fields)
                 except ScopeError as error:
-                    tally.unplaced.append(note(f"the rows of {dict(fields)}", str(error)))
+                    # With ``only``, what other people's rows say is nobody's to be told of here.
+                    if only is None:
+                        tally.unplaced.append(note(f"the rows of {dict(fields)}", str(error)))
                     continue
                 if only is None or scope == only:
                     await self._import_scope(legacy, fields, scope, tally, vectors=vectors_from is not None)
             if only is None:
                 await asyncio.to_thread(_find_loose, legacy, tally)
+            elif not tally.counts["scopes"]:
+                raise NotFound(
+                    f"{legacy.shown} has no rows of {only}; without --user all that it has is imported."
+                )
         finally:
             await asyncio.to_thread(legacy.close)
-        return _to_report(legacy.shown, tally)
+        return tally.to_report(legacy.shown)
 
     async def _check_encoder(self, vectors_from: str | None) -> None:
         encoder = self.encoder
@@ -128,13 +118,14 @@ class Importer:
             )
 
     async def _import_scope(
-        self, legacy: LegacyStore, fields: Mapping[str, Any], scope: Scope, tally: _Tally, *, vectors: bool
+        self, legacy: LegacyStore, fields: Mapping[str, Any], scope: Scope, tally: Tally, *, vectors: bool
     ) -> None:
         tally.counts["scopes"] += 1
         async with self.database.lock(self.lock_name(scope, "")):
             standing = await self.database.read(lambda session: look(session.within(scope)))
             ids = await asyncio.to_thread(legacy.ids, "categories", fields)
             problems = find_doubtful("category", ids)
+            tally.note_replaced("category", ids)
             categories = await asyncio.to_thread(legacy.categories, fields, ids.ids, vectors=vectors)
             pages = name_pages(categories, problems, standing.is_sayable)
             named = [one for one in categories if one.id in pages]
@@ -159,7 +150,7 @@ class Importer:
         standing: Standing,
         pages: Mapping[str, PageLink],
         taken: Collection[str],
-        tally: _Tally,
+        tally: Tally,
         *,
         vectors: bool,
     ) -> set[str]:
@@ -167,6 +158,7 @@ class Importer:
         used: set[str] = set()
         ids = await asyncio.to_thread(legacy.ids, "items", fields)
         tally.sort_out(find_doubtful("item", ids))
+        tally.note_replaced("item", ids)
         for some in chunks(ids.ids, _ITEMS_AT_ONCE):
             items = await asyncio.to_thread(legacy.items, fields, some, vectors=vectors)
             problems: list[FileProblem] = []
@@ -178,7 +170,7 @@ class Importer:
         return used
 
     async def _store(
-        self, scope: Scope, standing: Standing, told: Sequence[Told], tally: _Tally, *, vectors: bool
+        self, scope: Scope, standing: Standing, told: Sequence[Told], tally: Tally, *, vectors: bool
     ) -> None:
         """Store what is new of these, a bounded number in one transaction."""
         new = [each for each in told if standing.is_new(each)]
@@ -199,7 +191,7 @@ class Importer:
             return 0
         return self.encoder.identity.dimension or await asyncio.to_thread(legacy.vector_size)
 
-    def _identify(self, tally: _Tally) -> EncoderIdentity | None:
+    def _identify(self, tally: Tally) -> EncoderIdentity | None:
         """The encoder of the vectors that are kept."""
         assert self.encoder is not None
         return replace(self.encoder.identity, dimension=tally.dimension) if tally.dimension else None
@@ -209,37 +201,9 @@ def _make_all(told: Sequence[Told], forgotten: Forgotten) -> list[ImportedSource
     return [make_source(each, forgotten) for each in told]
 
 
-def _find_loose(legacy: LegacyStore, tally: _Tally) -> None:
+def _find_loose(legacy: LegacyStore, tally: Tally) -> None:
     for item, category in legacy.loose_links():
         tally.unplaced.append(note(f"link {item} {category}", "its item is gone"))
     for url, caption in legacy.unused_sources():
         about = f"no item was made of it ({caption})" if caption else "no item was made of it"
         tally.unplaced.append(note(f"resource {url}", about))
-
-
-def _to_report(shown: str, tally: _Tally) -> ImportReport:
-    counts = tally.counts
-    notes = [
-        note("items", f"{name!r} of {count} items is not kept") for name, count in sorted(tally.extra.items())
-    ]
-    if counts["forgotten"]:
-        reason = f"{counts['forgotten']} are not brought back: they were forgotten here"
-        notes.append(FileProblem(path="sources", reason=reason))
-    if counts["unusable"]:
-        reason = f"{counts['unusable']} cannot be compared with the others; their texts are encoded anew"
-        notes.append(FileProblem(path="vectors", reason=reason))
-    return ImportReport(
-        source=shown,
-        scopes=counts["scopes"],
-        pages=counts["pages"],
-        entries=counts["entries"],
-        sources=counts["sources"],
-        links=counts["links"],
-        changed=counts["changed"],
-        unchanged=counts["unchanged"],
-        vectors_kept=counts["vectors"],
-        vectors_missing=counts["missing"],
-        unplaced=tuple(tally.unplaced),
-        notes=(*tally.notes, *notes),
-        trees=tuple(tally.trees),
-    )

@@ -14,9 +14,23 @@ from memu.memorize.assign.naming import GENERAL
 from memu.names import slugify
 from memu.records import IMPORTED, FileProblem, MemoryType, Track
 from memu.storage.legacy_rows import LegacyCategory, LegacyIds, LegacyItem
-from memu.storage.legacy_values import Vector
+from memu.storage.legacy_values import Vector, to_text
 
-__all__ = ["PageLink", "Told", "find_doubtful", "find_empty", "name_pages", "note", "tell_category", "tell_item"]
+__all__ = [
+    "LONGEST_ID",
+    "PageLink",
+    "Told",
+    "find_doubtful",
+    "find_empty",
+    "find_replaced",
+    "name_pages",
+    "note",
+    "tell_category",
+    "tell_item",
+]
+
+LONGEST_ID = 64
+"""The characters of the longest id that the store takes."""
 
 _UNTITLED = "memU"
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,50}")
@@ -107,6 +121,12 @@ def find_doubtful(kind: str, ids: LegacyIds) -> list[FileProblem]:
     if ids.nameless:
         found.append(note(f"rows of kind {kind}", f"{ids.nameless} have no id, or one that is no text"))
     return found
+
+
+def find_replaced(ids: LegacyIds) -> list[tuple[str, str]]:
+    """(id, what stands for it here) of the rows whose id the store cannot hold."""
+    texts = map(to_text, ids.ids)
+    return [(each, fitted) for each in texts if (fitted := _fit(each)) != each]
 
 
 def find_empty(categories: Sequence[LegacyCategory], used: Collection[str]) -> list[FileProblem]:
@@ -205,7 +225,7 @@ def _moment(time: datetime | None) -> str:
 
 def _fit(given: str) -> str:
     """An id as it is, if the store can hold it."""
-    return given if len(given) <= 64 and not _BROKEN.search(given) else _digest(given)
+    return given if len(given) <= LONGEST_ID and not _BROKEN.search(given) else _digest(given)
 
 
 def _file_part(given: str) -> str:
