@@ -65,6 +65,7 @@ _MARK = re.compile(f"[{MARKS}]")
 # Accents of Latin, Greek and Cyrillic (й stays a letter of its own), Hebrew points, Arabic vowel signs.
 _ACCENT = re.compile("(?<!и)[\u0300-\u036f]|[\u0591-\u05c7\u064b-\u065f\u0670\u0640]")
 _WORDS = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
+_ASCII_WORDS = re.compile("[a-z]+")
 
 
 def detect_language(text: str) -> str | None:
@@ -156,7 +157,7 @@ def _script(char: str) -> str:
 
 def _vote(text: str) -> str | None:
     """The Latin-script language whose stop words stand out. A word shared by several is shared as a vote."""
-    counts = Counter(_WORDS.findall(text.casefold()))
+    counts = Counter((_ASCII_WORDS if text.isascii() else _WORDS).findall(text.casefold()))
     voters = _voters()
     least = max(_LEAST_VOTES, counts.total() * _LEAST_SHARE)
     shares: dict[str, float] = {}

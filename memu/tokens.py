@@ -54,7 +54,8 @@ _PUNCTUATION = (
     r"!\"'()*,.:;?\[\]_{}`\\|~\-\u00a1\u00a7\u00ab\u00b6\u00b7\u00bb\u00bf\u2010-\u2027\u2030-\u205e"
     r"\u3000-\u3004\u3008-\u303f\u200b"
 )
-_FOLDED = re.compile(rf"(?![.,:\-])[{_PUNCTUATION}]|[.,:\-](?!\d)|(?<!\d)[.,:]|(?<=[^\W\d])-")
+# Any sign but . , : - which fold before what is no digit; . , : also after it, - also after a letter.
+_FOLDED = re.compile(rf"[{_PUNCTUATION}](?:(?<![.,:\-])|(?!\d)|(?<=[.,:])(?<!\d[.,:])|(?<=[^\W\d]-))")
 
 
 @dataclass(frozen=True, slots=True)
