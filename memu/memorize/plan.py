@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memu.ingest.diff import Diff
+from memu.ingest.scan import FoundFile
 from memu.memorize.extractors.protocol import Extractor
 from memu.memorize.file_survey import CompareFiles, ScanFolder, work_of
 from memu.memorize.foresight import Foreseen, Foresight
@@ -16,8 +18,9 @@ from memu.memorize.opening import find_workspace
 from memu.memorize.perceive_step import STEP, TRIES, list_overcome, list_unperceived
 from memu.memorize.standing import count_unchanged, find_standing_failures
 from memu.memorize.states import SyncState
+from memu.memorize.unread import find_unread
 from memu.providers.protocols import Encoder
-from memu.records import Resource, State, SyncPlan, Workspace
+from memu.records import FileProblem, Resource, State, SyncPlan, Workspace
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 from memu.storage.session import Session
@@ -65,26 +68,26 @@ class Planner:
         unperceived = len(await list_unperceived(self.database, state, self.media))
         by_step = {**calls.most, **({STEP: TRIES * unperceived} if unperceived else {})}
         work = work_of(compared)
+        shut = {each.path: each for each in await asyncio.to_thread(list, find_unread(state.folder, work))}
         # Rows that an interrupted first sync left: their files are new to the memory.
         unread = [file.path for file in compared.modified if file.path in state.never_read]
-        texts = sum(max(1, file.size // _BYTES_PER_TEXT) for file in work) if self.encoder else 0
         return SyncPlan(
             workspace=workspace.name or workspace.root,
-            added=tuple(sorted([*(file.path for file in compared.added), *unread])),
-            modified=tuple(file.path for file in compared.modified if file.path not in state.never_read),
-            retried=tuple(file.path for file in compared.again),
+            added=tuple(sorted({*(file.path for file in compared.added), *unread} - shut.keys())),
+            modified=tuple(file.path for file in compared.modified if file.path not in {*state.never_read, *shut}),
+            retried=tuple(file.path for file in compared.again if file.path not in shut),
             moved=tuple((move.old, move.new.path) for move in compared.moved),
             deleted=compared.deleted,
             unchanged=count_unchanged(
                 compared, scanned, {row.path for row in failing} - {file.path for file in work}
             ),
             skipped=scanned.skipped,
-            failed=find_standing_failures(failing, compared, scanned),
+            failed=_join(find_standing_failures(failing, compared, scanned), shut),
             pages=tuple(sorted(pages.values())),
             model_calls=sum(by_step.values()),
             likely_calls=calls.likely + unperceived,
             calls_by_step=by_step,
-            encoder_texts=texts,
+            encoder_texts=_count_texts(work, shut) if self.encoder else 0,
             extractor=self.extractor.name,
             encoder=self.encoder.identity.name if self.encoder else None,
         )
@@ -105,6 +108,15 @@ class Planner:
         if not self.asks:
             return Foreseen()
         return await Foresight(self.database, self.extractor, self.max_file_bytes).foresee(state, touched)
+
+
+def _join(standing: Iterable[FileProblem], shut: Mapping[str, FileProblem]) -> tuple[FileProblem, ...]:
+    found = {each.path: each for each in standing} | dict(shut)
+    return tuple(found[path] for path in sorted(found))
+
+
+def _count_texts(work: Iterable[FoundFile], shut: Collection[str]) -> int:
+    return sum(max(1, file.size // _BYTES_PER_TEXT) for file in work if file.path not in shut)
 
 
 def _touched(session: Session, state: SyncState, workspace: Workspace, compared: Diff) -> dict[str, str]:

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +81,45 @@ def test_p5_a_plan_names_what_lies_in_a_folder_that_cannot_be_listed_as_the_sync
     assert [each["path"] for each in told["failed"]] == ["un/", "un/m.md"]
     assert plan["failed"] == told["failed"] == later["failed"]
     assert plan["unchanged"] == told["unchanged"] == later["unchanged"] == 2
+
+
+def edit(note: Path) -> Path:
+    note.write_text("# Note\n\nThe pump was sold for a song.\n", encoding="utf-8")
+    os.utime(note, (1_700_000_000, 1_700_000_000))
+    return note
+
+
+def rename(note: Path) -> Path:
+    return note.rename(note.with_name("named.md"))
+
+
+def replace(note: Path) -> Path:
+    return edit(rename(note))
+
+
+def add(note: Path) -> Path:
+    return edit(note.with_name("new.md"))
+
+
+@pytest.mark.parametrize("stands", [False, True], ids=["first seen", "standing as failed"])
+@pytest.mark.parametrize("change", [edit, rename, replace, add])
+def test_p5_a_plan_tries_to_open_what_the_sync_would_read(
+    folder: Path, change: Callable[[Path], Path], stands: bool
+) -> None:
+    note = folder / "un" / "m.md"
+    if stands:
+        edit(note).chmod(0o000)
+        report(folder, SYNC)
+    note = change(note)
+    give(folder)
+    note.chmod(0o000)
+    retried = ["--retry-failed"]
+    planned, done, again, tried = run_commands(folder, PLAN, SYNC, [*PLAN, *retried], [*SYNC, *retried])
+    for one, other in ((planned, done), (again, tried)):
+        plan, told = json.loads(one.out), json.loads(other.out)
+        assert (one.code, other.code) == (1, 1)
+        assert f"un/{note.name}" in {each["path"] for each in plan["failed"]}
+        for name in ("added", "modified", "moved", "deleted", "failed", "unchanged"):
+            assert plan[name] == told[name], name
+        assert plan["retried"] == []
+        assert plan["encoder_texts"] == 0
