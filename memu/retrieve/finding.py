@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memu.errors import EncoderMismatch
 from memu.records import Layer
-from memu.retrieve.asking import only_asks
+from memu.retrieve.asking import only_asks, write_patterns
 from memu.retrieve.ranking import Candidate, RankingPolicy, names_only
 from memu.retrieve.states import RetrieveState
 from memu.retrieve.turns import find_cards
@@ -100,13 +100,14 @@ class _Sides:
         by_name = self._complete(exact, ids, named) if named else {}
         found = self.repository.passages.hydrate(ids)
         ranks = {"words": _places(words), "vector": _places(nearest)}
+        asking = write_patterns(self.terms)
         return tuple(
             Candidate(
                 id=each,
                 words=by_words.get(each, 0.0),
                 cosine=by_cosine.get(each),
                 exact=each in by_name,
-                asks=only_asks(found[each].passage, self.terms),
+                asks=only_asks(found[each].passage, asking),
                 kind=found[each].passage.kind,
                 language=found[each].passage.language,
                 ranks={side: places[each] for side, places in ranks.items() if each in places},

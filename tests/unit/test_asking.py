@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memu.records import Kind, Passage
-from memu.retrieve.asking import only_asks
+from memu.retrieve.asking import only_asks, write_patterns
 from memu.retrieve.ranking import Candidate, RankingPolicy, fuse
 from memu.tokens import query_terms
 
@@ -32,7 +32,7 @@ def turn(text: str, language: str = "en", kind: Kind = Kind.CHAT) -> Passage:
     ],
 )
 def test_a_turn_that_only_asks_is_known(text: str, question: str, language: str) -> None:
-    terms = query_terms(question, [language])
+    terms = write_patterns(query_terms(question, [language]))
     assert only_asks(turn(text, language), terms)
     assert only_asks(turn(text, language, Kind.MEETING), terms)
     assert not only_asks(turn(text, language, Kind.DOCUMENT), terms)
@@ -52,7 +52,7 @@ def test_a_turn_that_only_asks_is_known(text: str, question: str, language: str)
     ],
 )
 def test_what_tells_it_beside_a_question_is_no_question(text: str, question: str, language: str) -> None:
-    assert not only_asks(turn(text, language), query_terms(question, [language]))
+    assert not only_asks(turn(text, language), write_patterns(query_terms(question, [language])))
 
 
 def test_it_falls_below_what_holds_fewer_words_and_stays_an_answer() -> None:
