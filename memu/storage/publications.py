@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from memu.storage.scoped import Group
-from memu.storage.tables import publication, scope
+from memu.storage.tables import publication, scope, tombstone
 
 __all__ = ["Publication", "Publications"]
 
@@ -50,6 +50,13 @@ class Publications(Group):
         """All published trees, by name."""
         rows = self._connection.execute(self._scoped.select(*_COLUMNS, of=publication))
         return tuple(sorted(map(_to_publication, rows), key=lambda each: each.tree))
+
+    def are_behind(self) -> bool:
+        """Whether a tree is as it was before something was forgotten."""
+        newest = self._scoped.find((func.max(tombstone.c.created_at),), tombstone).scalar_one()
+        return newest is not None and any(
+            not each.published_at or each.published_at <= newest for each in self.list()
+        )
 
     def set(self, published: Publication) -> None:
         """Note a publication; an equal one writes nothing."""

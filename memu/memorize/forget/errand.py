@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from memu.errors import CapReached, EncoderMismatch, NotFound, ReadError
+from memu.errors import CapReached, EncoderMismatch, NotFound, ReadError, UnavailableError
 from memu.ingest.document import Document
 from memu.ingest.paths import hash_source
 from memu.memorize.file_work import Carry, FoldPages, MemorizeFiles, find_unpatched
@@ -77,7 +77,19 @@ class Forgetter:
             receipt = await self._remove(scope, request)
             pages = compare_pages(before, await read_pages(self.database, scope))
         receipt = replace(receipt, pages=pages)
-        return replace(name_trees(receipt, await self.export(scope)), usage=self.meter.usage)
+        return replace(name_trees(receipt, await self._publish(scope, receipt)), usage=self.meter.usage)
+
+    async def _publish(self, scope: Scope, receipt: ForgetReceipt) -> tuple[ExportReport, ...]:
+        """Bring the trees up to date; where nothing was removed, none has to be that cannot be written."""
+        try:
+            return await self.export(scope)
+        except UnavailableError:
+            removed = receipt.entries or receipt.sources or receipt.removed
+            if removed or await self.database.read(
+                lambda session: session.within(scope).publications.are_behind()
+            ):
+                raise
+            return ()
 
     async def _remove(self, scope: Scope, request: Request) -> ForgetReceipt:
         """Remove it, and what more of it comes out as its sources are read again, until nothing is left."""
