@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import Select, bindparam, func, select
 
 from memu.records import LineSpan, RecallEntry, Resource, Track, Workspace
 from memu.storage.ids import new_id
@@ -23,6 +24,7 @@ from memu.storage.rows import (
     to_workspace,
 )
 from memu.storage.scoped import Group, chunks, linked
+from memu.storage.statements import within
 from memu.storage.tables import recall_entry, recall_file_entry, resource, workspace
 
 __all__ = ["CitedEntry", "Entries", "PlacedEntry"]
@@ -70,8 +72,7 @@ class Entries(Group):
         label and the like are set in place where they differ. The others are inserted or deleted.
         ``stored``: those that are there, where they were just asked for.
         """
-        if stored is None:
-            stored = self._of_resource(resource_id)
+        stored = self._of_resource(resource_id) if stored is None else stored
         matching = match_in_order(stored, entries, _identity, _identity)
         inserted: list[Mapping[str, Any]] = []
         ids: list[str] = []
@@ -109,11 +110,7 @@ class Entries(Group):
 
     def of_page(self, file_id: str) -> tuple[PlacedEntry, ...]:
         """What a page rests on, in (workspace name or root, path, line, ordinal) order, with the page's marks."""
-        statement = self._sourced(recall_file_entry.c.mark, recall_file_entry.c.spelling).join(
-            recall_file_entry, linked(recall_file_entry, "entry_id", recall_entry)
-        )
-        found = self._gather(statement.where(recall_file_entry.c.file_id == file_id))
-        return tuple(sorted(found, key=_place))
+        return tuple(sorted(_gather(self._scoped.run(_of_page(), file_id=file_id)), key=_place))
 
     def of_pages(self) -> dict[str, tuple[CitedEntry, ...]]:
         """Page id → what it rests on, as ``of_page`` orders it, of all pages in one query; without the texts."""
@@ -142,7 +139,7 @@ class Entries(Group):
 
     def get(self, entry_id: str) -> PlacedEntry | None:
         """The entry with this id and its source."""
-        found = self._gather(self._sourced().where(recall_entry.c.id == entry_id))
+        found = _gather(self._connection.execute(self._sourced().where(recall_entry.c.id == entry_id)))
         return found[0] if found else None
 
     def list_shown(
@@ -152,7 +149,8 @@ class Entries(Group):
         key = recall_entry.c.id
         wanted = recall_entry.c.shown & recall_entry.c.track.in_([track.value for track in tracks])
         statement = self._sourced().where(wanted).order_by(key).limit(limit)
-        return tuple(self._gather(statement if after is None else statement.where(key > after)))
+        statement = statement if after is None else statement.where(key > after)
+        return tuple(_gather(self._connection.execute(statement)))
 
     def set_shown(self, ids: Sequence[str], shown: bool) -> int:
         """Show or hide entries; returns how many were not so before."""
@@ -196,29 +194,39 @@ class Entries(Group):
         found = (to_entry(row) for row in self._scoped.find(ENTRY, recall_entry, resource_id=resource_id))
         return tuple(sorted(found, key=lambda entry: entry.ordinal))
 
-    def _sourced(self, *more: ColumnElement[Any]) -> Select[Any]:
-        return _with_sources(self._scoped.select(*ENTRY, *RESOURCE, *WORKSPACE, *more, of=recall_entry))
+    def _sourced(self) -> Select[Any]:
+        return _with_sources(self._scoped.select(*ENTRY, *RESOURCE, *WORKSPACE, of=recall_entry))
 
-    def _gather(self, statement: Select[Any]) -> list[PlacedEntry]:
-        resources: dict[str, Resource] = {}
-        workspaces: dict[str, Workspace] = {}
-        found: list[PlacedEntry] = []
-        for row in self._connection.execute(statement):
-            source, folder = row[_RESOURCE_AT:_WORKSPACE_AT], row[_WORKSPACE_AT:_MARK_AT]
-            if source[0] not in resources:
-                resources[source[0]] = to_resource(source)
-            if folder[0] not in workspaces:
-                workspaces[folder[0]] = to_workspace(folder)
-            found.append(
-                PlacedEntry(
-                    entry=to_entry(row[:_RESOURCE_AT]),
-                    resource=resources[source[0]],
-                    workspace=workspaces[folder[0]],
-                    mark=row[_MARK_AT] if len(row) > _MARK_AT else "",
-                    spelling=row[_MARK_AT + 1] if len(row) > _MARK_AT else "",
-                )
+
+@cache
+def _of_page() -> Select[Any]:
+    link = recall_file_entry.c
+    columns = (*ENTRY, *RESOURCE, *WORKSPACE, link.mark, link.spelling)
+    entries = _with_sources(select(*columns).select_from(recall_entry).where(within(recall_entry)))
+    linking = linked(recall_file_entry, "entry_id", recall_entry)
+    return entries.join(recall_file_entry, linking).where(link.file_id == bindparam("file_id"))
+
+
+def _gather(rows: Iterable[Sequence[Any]]) -> list[PlacedEntry]:
+    resources: dict[str, Resource] = {}
+    workspaces: dict[str, Workspace] = {}
+    found: list[PlacedEntry] = []
+    for row in rows:
+        source, folder = row[_RESOURCE_AT:_WORKSPACE_AT], row[_WORKSPACE_AT:_MARK_AT]
+        if source[0] not in resources:
+            resources[source[0]] = to_resource(source)
+        if folder[0] not in workspaces:
+            workspaces[folder[0]] = to_workspace(folder)
+        found.append(
+            PlacedEntry(
+                entry=to_entry(row[:_RESOURCE_AT]),
+                resource=resources[source[0]],
+                workspace=workspaces[folder[0]],
+                mark=row[_MARK_AT] if len(row) > _MARK_AT else "",
+                spelling=row[_MARK_AT + 1] if len(row) > _MARK_AT else "",
             )
-        return found
+        )
+    return found
 
 
 def _with_sources(entries: Select[Any]) -> Select[Any]:

@@ -21,9 +21,8 @@ class Replies(Group):
 
     def get(self, key: str) -> str | None:
         """The text that was answered."""
-        return self._connection.execute(
-            self._scoped.select(reply.c.text, of=reply).where(reply.c.key == key)
-        ).scalar_one_or_none()
+        text: str | None = self._scoped.find((reply.c.text,), reply, key=key).scalar_one_or_none()
+        return text
 
     def keep(self, key: str, text: str, *, resource_id: str | None = None, file_id: str | None = None) -> None:
         """Store a reply for a source or a page. Where that is gone meanwhile, nothing is stored."""
@@ -39,26 +38,27 @@ class Replies(Group):
         }
         self._scoped.upsert(reply, [row], ("resource_id", "file_id", "text", "created_at"))
 
+    def _drop_for(self, column: str, owner: str, but: Collection[str]) -> None:
+        if not but:
+            self._scoped.delete_ids(reply, [owner], column)
+            return
+        statement = self._scoped.delete(reply).where(reply.c[column] == owner)
+        self._connection.execute(statement.where(reply.c.key.not_in(sorted(but))))
+
     def _stands(self, table: Table, owner: str | None) -> bool:
-        found = self._scoped.select(table.c.id, of=table).where(table.c.id == owner)
-        return self._connection.execute(found).first() is not None
+        return self._scoped.find((table.c.id,), table, id=owner).first() is not None
 
     def drop(self, key: str) -> None:
         """Forget one reply."""
-        self._connection.execute(self._scoped.delete(reply).where(reply.c.key == key))
+        self._scoped.delete_ids(reply, [key], "key")
 
     def drop_for_resource(self, resource_id: str, *, but: Collection[str] = ()) -> None:
         """Forget a source's replies, but those of the keys that are still waited for."""
-        if not but:
-            self._scoped.delete_ids(reply, [resource_id], "resource_id")
-            return
-        statement = self._scoped.delete(reply).where(reply.c.resource_id == resource_id)
-        self._connection.execute(statement.where(reply.c.key.not_in(sorted(but))))
+        self._drop_for("resource_id", resource_id, but)
 
     def drop_for_page(self, file_id: str, *, but: Collection[str] = ()) -> None:
         """Forget a page's replies, but those of the keys that are still waited for."""
-        statement = self._scoped.delete(reply).where(reply.c.file_id == file_id)
-        self._connection.execute(statement.where(reply.c.key.not_in(sorted(but))) if but else statement)
+        self._drop_for("file_id", file_id, but)
 
     def drop_all(self) -> None:
         """Forget every reply of the scope."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 
 from memu.storage.scoped import Group
+from memu.storage.statements import one_of
 from memu.storage.tables import scope, tombstone
 
 __all__ = ["Tombstones"]
@@ -24,8 +27,7 @@ class Tombstones(Group):
 
     def salt(self) -> str:
         """The scope's key for hashes, in hex; "" for a scope never written."""
-        statement = select(scope.c.salt).where(scope.c.id.in_(self._scoped.scope_ids))
-        return self._connection.execute(statement).scalar_one_or_none() or ""
+        return self._scoped.run(_salts()).scalar_one_or_none() or ""
 
     def list(self) -> frozenset[str]:
         """All hashes."""
@@ -34,3 +36,8 @@ class Tombstones(Group):
     def remove(self, key_hashes: Iterable[str]) -> None:
         """Drop hashes, so that what they stand for may be remembered again."""
         self._scoped.delete_ids(tombstone, sorted(set(key_hashes)), "key_hash")
+
+
+@cache
+def _salts() -> Select[Any]:
+    return select(scope.c.salt).where(one_of(scope.c.id, "the_scopes"))
