@@ -693,8 +693,8 @@ def test_the_command_line_says_what_came_over(tmp_path: Path, capsys: pytest.Cap
     document = json.loads(capsys.readouterr().out)
     assert (document["schema"], document["ok"], document["pages"]) == (1, False, 1)
     assert document["unplaced"] == [{"path": "item i", "reason": "it has no text"}]
-    assert run([*arguments, "--user", "user_id=bob"]) == 0
-    assert "0 scopes" in capsys.readouterr().out
+    assert run([*arguments, "--user", "user_id=bob"]) == 2
+    assert "has no rows of user_id=bob" in capsys.readouterr().err
     assert run(arguments) == 1
     told = capsys.readouterr()
     assert "as they were: 1" in told.out
