@@ -105,7 +105,8 @@ class WordRanking:
 
     def _measure(self) -> tuple[int, int]:
         """How many passages there are, and the sum of their lengths."""
-        keys = ("passages", self._scoped.scope_ids), ("length", self._scoped.scope_ids)
+        # No word of a text stands first in these, so that "length" is asked for like any other.
+        keys = (None, "passages", self._scoped.scope_ids), (None, "length", self._scoped.scope_ids)
         known = [self._counts.find(key) for key in keys]
         if known[0] is not None and known[1] is not None:
             return known[0], known[1]

@@ -93,6 +93,18 @@ def test_words_rank_as_bm25_does(store, make, seed):
         assert few == found[:7]
 
 
+@pytest.mark.parametrize("word", ["length", "passages", "None", "average", "term_0"])
+def test_a_word_that_the_store_counts_under_is_a_word_like_any_other(store, make, word):
+    passages = [("", f"{word if at % 7 == 0 else 'plum'} and some pears", Kind.DOCUMENT) for at in range(40)]
+    ids = _fill_with(store, make, passages)
+    expected = _reference(passages, [[word]], b_of=lambda kind: WordWeights().b_of_kind.get(kind, WordWeights().b))
+    for _ in range(2):
+        found = _words(store, _terms(word), limit=100)
+        assert {each.id: pytest.approx(each.score) for each in found} == {
+            ids[at]: score for at, score in expected.items()
+        }
+
+
 @pytest.mark.parametrize("weights", [WordWeights(k1=0.5, b=0.0), WordWeights(b_of_kind={}), WordWeights(k1=2.0)])
 def test_weights_are_data(store, make, weights):
     passages = [("", "apple pear", Kind.CHAT), ("", "apple " * 3 + "plum " * 20, Kind.DOCUMENT), ("", "fig", None)]
