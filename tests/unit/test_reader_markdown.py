@@ -251,3 +251,23 @@ def test_too_deep_nesting_is_read_as_text() -> None:
     document = read(text)
     assert dict(document.damage) == {"too_deep": 1}
     assert sum(block.text.count("level") for block in document.blocks) == 200
+
+
+@pytest.mark.parametrize(
+    "space", ["\xa0", "\u3000", "\u2003 ", "\u2028", "\x0b", "\x0c", "\x1f", "\x85"], ids=ascii
+)
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("{}\nDecision", 2),
+        ("Before.\n\n{}\n{}\nDecision\n", 5),
+        ("{}\nDecision\n========\n", 2),
+        ("- {}\n  Decision\n", 2),
+        ("> {}\n> Decision\n", 2),
+    ],
+)
+def test_p4_a_paragraph_behind_lines_of_odd_spaces_stands_on_its_own_line(
+    source: str, line: int, space: str
+) -> None:
+    [found] = [block for block in read(source.replace("{}", space)).blocks if "Decision" in block.text]
+    assert found.lines == LineSpan(line, line)

@@ -149,7 +149,7 @@ class _Walk:
 
     def _take_inline(self, token: Token) -> None:
         content = _COMMENT.sub("", token.content) if "<!--" in token.content else token.content
-        pieces = fold(number_lines(content.split("\n"), _first(token)))
+        pieces = fold(number_lines(content.split("\n"), self._find_start(token)))
         if self.in_table or not pieces:
             return
         if self.level and not self.items and not self.quotes:
@@ -164,6 +164,14 @@ class _Walk:
             if _DEFINITIONS.fullmatch(content):
                 template = replace(template, kind=BlockKind.DATA)
         self._emit(template, pieces)
+
+    def _find_start(self, token: Token) -> int:
+        """The line that the content begins on: the library leaves out lines in front that hold only odd spaces."""
+        first, opening = _first(token), token.content.partition("\n")[0]
+        if opening in self.lines[first - 1]:
+            return first
+        below = range(first + 1, (token.map[1] if token.map else first) + 1)
+        return next((line for line in below if opening in self.lines[line - 1]), first)
 
     def _take_heading(self, pieces: Sequence[Piece]) -> None:
         while self.headings and self.headings[-1][0] >= self.level:
