@@ -24,6 +24,9 @@ from memu.storage.transactions import Transactions
 
 __all__ = ["LeaseLocks", "Timing"]
 
+# The tokens that this process holds or is about to, whatever store they are of. A row of its own without one was
+# left behind: its release failed, and nobody works under it any more.
+_HELD_HERE: set[str] = set()
 _LONGEST_NAME = 255
 _POLL_SECONDS = 0.5
 
@@ -54,8 +57,16 @@ class LeaseLocks:
 
     def try_hold(self, name: str) -> Hold | None:
         key, token = _key(name), uuid.uuid4().hex
-        if not self._transactions.write(lambda session: self._take(session.locks, key, token)):
-            return None
+        _HELD_HERE.add(token)
+        taken = False
+        try:
+            taken = self._transactions.write(lambda session: self._take(session.locks, key, token))
+        finally:
+            if not taken:
+                _HELD_HERE.discard(token)
+        return self._keep(key, token) if taken else None
+
+    def _keep(self, key: str, token: str) -> Hold:
         with self._guard:
             self._held[token] = key
             if self._thread is None:
@@ -65,9 +76,12 @@ class LeaseLocks:
         def release() -> None:
             with self._guard:
                 self._held.pop(token, None)
-            # What cannot be given back runs out by itself.
-            with suppress(StoreError):
-                self._transactions.write(lambda session: session.locks.release(key, token))
+            try:
+                # What cannot be given back runs out by itself, and for this process at once.
+                with suppress(StoreError):
+                    self._transactions.write(lambda session: session.locks.release(key, token))
+            finally:
+                _HELD_HERE.discard(token)
 
         return Hold(release=release, check=lambda session: session.locks.check(key, token))
 
@@ -106,7 +120,7 @@ class LeaseLocks:
             process_started=f"{me.started} {now.isoformat(timespec='seconds')}",
             expires_at=now + timedelta(seconds=self._timing.lasts),
         )
-        dead = standing.token if standing is not None and is_gone(_mark(standing)) else None
+        dead = standing.token if standing is not None and _is_left_behind(standing) else None
         return locks.take(wanted, over=dead, now=now).token == token
 
     def _renew_all(self) -> None:
@@ -149,7 +163,13 @@ def _mark(lease: Lease) -> ProcessMark:
 
 
 def _is_free(lease: Lease, now: datetime) -> bool:
-    return lease.expires_at <= now or is_gone(_mark(lease))
+    return lease.expires_at <= now or _is_left_behind(lease)
+
+
+def _is_left_behind(lease: Lease) -> bool:
+    """Whether its holder is dead, or this process, which holds it no more."""
+    mark = _mark(lease)
+    return is_gone(mark) or (mark == find_this_process() and lease.token not in _HELD_HERE)
 
 
 def _describe(lease: Lease) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -180,7 +181,7 @@ def _put(db: Database, **holder: Any) -> None:
 @pytest.mark.parametrize(
     ("holder", "is_free"),
     [
-        ({}, False),
+        ({"pid": os.getppid(), "started": ""}, False),
         ({"pid": 4_194_305}, True),
         # Another process got the number of the one that died.
         ({"started": "1"}, True),
@@ -210,6 +211,41 @@ def test_f14_a_dead_holder_on_the_same_host_is_known_at_once(
 def _locks(url: str, timing: Timing) -> LeaseLocks:
     engine = make_engine(parse_url(url))
     return LeaseLocks(ServerTransactions(engine, lambda: datetime.now(UTC)), timing)
+
+
+@pytest.mark.parametrize("fails", ["release", "take"])
+async def test_f14_what_this_process_left_behind_holds_nobody_off_in_it(postgres_url: str, fails: str):
+    """A row stays where giving it back failed, or where nobody heard that it was taken."""
+    with Database.open(postgres_url) as db, Database.open(postgres_url) as other:
+        if fails == "release":
+            run_sql(
+                postgres_url,
+                "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
+                " $$ BEGIN RAISE EXCEPTION 'no'; END $$;"
+                " CREATE TRIGGER kept BEFORE DELETE ON lock FOR EACH ROW EXECUTE FUNCTION refuse()",
+            )
+            async with db.lock(NAME):
+                with pytest.raises(BusyError):
+                    async with other.lock(NAME, wait_seconds=0):
+                        pass
+            run_sql(postgres_url, "DROP TRIGGER kept ON lock; DROP FUNCTION refuse()")
+        else:
+            me = find_this_process()
+            lease = Lease(
+                name=NAME,
+                token="never heard of",
+                boot_id=me.boot_id,
+                pid=me.pid,
+                process_started=f"{me.started} {datetime.now(UTC).isoformat(timespec='seconds')}",
+                expires_at=datetime.now(UTC) + timedelta(hours=1),
+            )
+            db.write_now(lambda session: session.locks.take(lease))
+        assert run_sql(postgres_url, "SELECT count(*) FROM lock") == [(1,)]
+        async with other.lock(NAME, wait_seconds=0):
+            with pytest.raises(BusyError):
+                async with db.lock(NAME, wait_seconds=0):
+                    pass
+        assert run_sql(postgres_url, "SELECT count(*) FROM lock") == [(0,)]
 
 
 def test_p8_a_lease_is_renewed_while_its_holder_works_and_runs_out_after(postgres_url: str):
