@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import io
 import re
-import threading
 import tokenize
-import warnings
 from collections.abc import Iterator
 
 from memu.ingest.document import Block, BlockKind
 from memu.ingest.readers.runs import NumberedLine, dedent, keep, number_lines, replace_text, spread
+from memu.ingest.readers.silence import silenced
 
 __all__ = ["read_python_outline"]
 
@@ -22,8 +21,6 @@ _ORDER = re.compile(
     r"(?:!|-\*-|(?:type|noqa|pragma|fmt|pylint|ruff|mypy|isort|yapf|flake8|nosec)\b[: ]|region\b)", re.IGNORECASE
 )
 _SIZE_LIMIT = 2_000_000
-# The warning filters are the process's; our own readers at least do not get into one another's way.
-_FILTERS = threading.Lock()
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -46,9 +43,8 @@ def read_python_outline(text: str) -> list[Block] | None:
 
 def _parse(text: str) -> ast.Module | None:
     try:
-        with _FILTERS, warnings.catch_warnings():
-            # A doubtful escape in somebody's code is not for our users to see.
-            warnings.simplefilter("ignore")
+        # A doubtful escape in somebody's code is not for our users to see.
+        with silenced():
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import docutils.frontend
 import docutils.nodes as tree
 import docutils.parsers.rst
 import docutils.utils
+from docutils.frontend import Values
 from docutils.parsers.rst import Parser
 
 from memu.ingest.document import Block, BlockKind
 from memu.ingest.readers.plain import read_plain_blocks
 from memu.ingest.readers.runs import NumberedLine, fold, keep, replace_text, spread
+from memu.ingest.readers.silence import silenced
 
 __all__ = ["read_tree"]
 
@@ -38,10 +42,8 @@ def read_tree(text: str, run: list[NumberedLine], damage: Counter[str]) -> list[
     """The blocks of a text whose lines are ``run``; what the library cannot take is read as plain text."""
     if len(text) > _SIZE_LIMIT or len(run) > _LINES_LIMIT:
         return read_plain_blocks(run)
-    settings = docutils.frontend.get_default_settings(docutils.parsers.rst.Parser)
-    for name, value in _SETTINGS.items():
-        setattr(settings, name, value)
-    document = docutils.utils.new_document("source", settings)
+    # A plain copy each, for the library writes into them.
+    document = docutils.utils.new_document("source", copy(_make_settings()))
     try:
         Parser().parse(text, document)
     except (RecursionError, ValueError, AssertionError, AttributeError, IndexError, KeyError, TypeError):
@@ -55,6 +57,20 @@ def read_tree(text: str, run: list[NumberedLine], damage: Counter[str]) -> list[
         damage["too_deep"] += 1
         return read_plain_blocks(run)
     return walk.blocks
+
+
+def _make_settings() -> Values:
+    # The library silences warnings of its own meanwhile, so only one thread may.
+    with silenced():
+        return _make_settings_once()
+
+
+@cache
+def _make_settings_once() -> Values:
+    settings = docutils.frontend.get_default_settings(docutils.parsers.rst.Parser)
+    for name, value in _SETTINGS.items():
+        setattr(settings, name, value)
+    return settings
 
 
 @dataclass(slots=True)
