@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.amounts import crossed
 from support.warm_start import run_memu
 
 pytestmark = pytest.mark.e2e
@@ -62,8 +63,7 @@ VERBS = {
 }
 
 
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("synced", [True, False], ids=["synced", "not synced"])
+@pytest.mark.parametrize(("verb", "synced"), crossed(VERBS, [True, False]))
 def test_p10_a_verb_in_a_copy_touches_the_copy_alone(original: Path, copy: Path, verb: str, synced: bool) -> None:
     before = state(original)
     if synced:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.amounts import some
 from support.postgres import Server
 from support.stores import Bench, on_server_once
 
@@ -505,7 +506,7 @@ async def follow(remedy: str, folder: Path) -> None:
                     await memu.export_memory_files()
 
 
-@pytest.mark.parametrize("name", DAMAGES)
+@pytest.mark.parametrize("name", some(DAMAGES))
 async def test_each_damage_is_found_with_a_remedy_that_mends_it(name: str, folder: Path) -> None:
     damage = DAMAGES[name]
     if isinstance(damage.harm, str):

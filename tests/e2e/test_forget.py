@@ -367,7 +367,11 @@ async def test_a_request_that_names_no_one_thing_is_refused(options: dict[str, A
         assert bench.holding(*WORDS)
 
 
-@pytest.mark.parametrize("name", ["documents", "chats/sessions", "readers"])
+@pytest.mark.parametrize(
+    ("name", "store_server"),
+    [("documents", "sqlite"), ("chats/sessions", "sqlite"), ("readers", "sqlite"), ("readers", "postgres")],
+    indirect=["store_server"],
+)
 async def test_real_sources_are_cut_of_any_statement_and_equal_a_fresh_store(
     name: str, tmp_path: Path, store_server: Server | None
 ) -> None:
