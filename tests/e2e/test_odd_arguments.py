@@ -153,6 +153,15 @@ async def test_p6_an_empty_text_is_not_the_folder_that_the_process_is_in(
     assert [path.name for path in bench.work.iterdir()] == ["secret.md"]
 
 
+async def test_the_home_of_nobody_is_a_name_like_any_other(memu: MemoryService, bench: Bench) -> None:
+    for ask in (memu.get, memu.forget, lambda name: memu.forget(undo=name), memu.remove_workspace):
+        with pytest.raises(NotFound):
+            await ask("~nobody-here/notes.md")
+    bench.write({"~nobody-here/notes.md": "# Ferry\n\nThe ferry needs twelve minutes.\n"})
+    await memu.memorize_workspace(bench.work)
+    assert (await memu.forget("~nobody-here/notes.md")).removed == ("~nobody-here/notes.md",)
+
+
 @on_both
 async def test_p12_a_question_is_answered_whatever_it_holds(memu: MemoryService) -> None:
     for odd in ODD.values():

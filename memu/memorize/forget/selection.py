@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -146,7 +147,10 @@ def locate_path(repository: Repository, reference: str) -> tuple[tuple[Workspace
     workspaces = repository.workspaces.list()
     if "\0" in reference:
         return ()
-    given = Path(reference).expanduser()
+    given = Path(reference)
+    # Of a user that is not known here it is a name like any other.
+    with suppress(RuntimeError):
+        given = given.expanduser()
     if given.is_absolute():
         inside = (each for each in workspaces if given.is_relative_to(each.root))
         found = [(each, stored_path(given.relative_to(each.root).as_posix())) for each in inside]
