@@ -15,7 +15,7 @@ from memu.records import Layer
 from memu.storage.globs import glob_pattern
 from memu.storage.scoped import Scoped, chunks, linked
 from memu.storage.search import ScoredPassage, SearchFilter
-from memu.storage.statements import one_of, within
+from memu.storage.statements import listed, within
 from memu.storage.tables import passage, recall_entry, recall_file, recall_file_entry, resource
 
 __all__ = ["SCORE_DIGITS", "findable", "select_passing", "settle"]
@@ -191,5 +191,5 @@ def _places(wanted: SearchFilter) -> Select[Any]:
         .outerjoin(entry, linked(passage, "entry_id", entry))
         .outerjoin(through, linked(entry, "resource_id", through))
         .outerjoin(recall_file, linked(passage, "file_id", recall_file))
-        .where(one_of(passage.c.id, "ids"), findable(wanted))
+        .where(listed(passage.c.id, "ids"), findable(wanted))
     )

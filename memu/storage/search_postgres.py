@@ -30,7 +30,7 @@ from memu.storage.conditions import findable, select_passing, settle
 from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned, length_of
 from memu.storage.scoped import Scoped, linked
 from memu.storage.search import TRIED_AT_FIRST, ScoredPassage, SearchFilter
-from memu.storage.statements import one_of, within
+from memu.storage.statements import listed, within
 from memu.storage.tables import passage, passage_vector
 from memu.storage.vector_indexes import EXACT_UP_TO, indexed_vector, is_of_size, is_ready
 
@@ -168,14 +168,14 @@ def _best_cosines(dimension: int, among: bool) -> Select[Any]:
     score = _score(passage_vector, dimension)
     statement = select(passage_vector.c.passage_id, score).where(*_is_usable(dimension))
     if among:
-        statement = statement.where(one_of(passage_vector.c.passage_id, "among"))
+        statement = statement.where(listed(passage_vector.c.passage_id, "among"))
     return statement.order_by(score.desc()).limit(_most())
 
 
 @lru_cache(maxsize=FILTERS_KEPT)
 def _passing_cosines(dimension: int, wanted: SearchFilter, among: bool) -> Select[Any]:
     """(passage id, cosine) of those that pass the filter, down to the ``most``-th cosine."""
-    also = (one_of(passage.c.id, "among"),) if among else ()
+    also = (listed(passage.c.id, "among"),) if among else ()
     passing = select_passing(wanted, passage.c.scope_id, passage.c.id, also=also)
     # Found first, and once: there may be few of them in a scope of many vectors.
     found = passing.cte("passing").prefix_with("MATERIALIZED")

@@ -16,7 +16,7 @@ from memu.storage.conditions import findable, select_passing, settle
 from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned, length_of
 from memu.storage.scoped import Scoped, chunks, linked
 from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter
-from memu.storage.statements import one_of, within
+from memu.storage.statements import listed, within
 from memu.storage.tables import passage, passage_vector
 from memu.storage.vector_packs import Scan, find_places, scan
 
@@ -147,7 +147,7 @@ def _vector() -> ColumnElement[bytes]:
 def _vectors_among() -> Select[Any]:
     """(passage id, vector) of the passages ``among``."""
     statement = select(passage_vector.c.passage_id, _vector()).where(*_of_encoder())
-    return statement.where(one_of(passage_vector.c.passage_id, "among"))
+    return statement.where(listed(passage_vector.c.passage_id, "among"))
 
 
 @lru_cache(maxsize=FILTERS_KEPT)
@@ -160,7 +160,7 @@ def _passing_ids(wanted: SearchFilter) -> Select[Any]:
 @lru_cache(maxsize=FILTERS_KEPT)
 def _passing(wanted: SearchFilter) -> Select[Any]:
     """Those of ``ids`` that pass the filter."""
-    return select(passage.c.id).where(one_of(passage.c.id, "ids"), findable(wanted))
+    return select(passage.c.id).where(listed(passage.c.id, "ids"), findable(wanted))
 
 
 @lru_cache(maxsize=FILTERS_KEPT)

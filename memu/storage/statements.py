@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Delete, Insert, Select, Table, Update, bin
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.selectable import FromClause
 
+from memu.storage.listed import Listed
 from memu.storage.tables import scope
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "insert_into",
     "insert_missing",
     "insert_plain",
+    "listed",
     "one_of",
     "update_where",
     "upsert",
@@ -41,8 +43,13 @@ def within(table: FromClause) -> ColumnElement[bool]:
 
 
 def one_of(column: ColumnElement[Any], parameter: str) -> ColumnElement[bool]:
-    """That a column holds one of the values given for ``parameter``."""
+    """That a column holds one of the few values given for ``parameter``, each a parameter of its own."""
     return column.in_(bindparam(parameter, expanding=True))
+
+
+def listed(column: ColumnElement[Any], parameter: str) -> ColumnElement[bool]:
+    """That a column holds one of the ids or numbers given for ``parameter``, hundreds of them in one parameter."""
+    return Listed(column, parameter)
 
 
 @cache

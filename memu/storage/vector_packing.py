@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Delete, Select, Update, bindparam, delete, func, or_, select, update
 
 from memu.storage.scoped import Scoped, chunks
-from memu.storage.statements import one_of, within
+from memu.storage.statements import listed, within
 from memu.storage.tables import encoder, passage_vector, vector_pack
 from memu.storage.vector_triggers import SLOTS
 from memu.storage.vectors import VectorRow
@@ -162,7 +162,7 @@ def _known() -> Select[Any]:
     columns = passage_vector.c
     return select(columns.passage_id).where(
         within(passage_vector),
-        one_of(columns.passage_id, "passages"),
+        listed(columns.passage_id, "passages"),
         columns.encoder_id == bindparam("encoder_id"),
     )
 

@@ -15,7 +15,7 @@ from sqlalchemy import Select, bindparam, select
 
 from memu.storage.question import length_of
 from memu.storage.scoped import Scoped, chunks
-from memu.storage.statements import one_of, within
+from memu.storage.statements import listed, within
 from memu.storage.tables import passage_vector, vector_pack
 from memu.storage.vector_triggers import SLOTS
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Place", "Scan", "find_places", "scan"]
 
 _NORM_BYTES = 4
-# So few packs are fetched at once that they are still in the processor's cache when they are looked at.
-_AT_ONCE = 2
 
 Place = tuple[str, int]
 """Scope and ``place``."""
@@ -69,34 +67,29 @@ def scan(scoped: Scoped, encoder_id: str, asked: NDArray[np.float32]) -> Scan:
     size = len(asked)
     block = np.empty((SLOTS, size), dtype=np.float32)
     dots: list[NDArray[np.float32]] = []
-    norms: list[NDArray[np.float32]] = []
-    places: list[NDArray[np.int64]] = []
-    starts: list[tuple[int, str]] = []
-    count = 0
-    for some in scoped.run(_packs(), encoder_id=encoder_id).partitions(_AT_ONCE):
-        for scope_id, number, stored_norms, vectors in some:
-            slots = len(stored_norms) // _NORM_BYTES
-            if len(vectors) != slots * size:
-                continue
-            if not starts or starts[-1][1] != scope_id:
-                starts.append((count, scope_id))
-            # Into the same floats again and again: they stay in the processor's cache.
-            floats = block[:slots]
-            np.copyto(floats, np.frombuffer(vectors, dtype=np.int8).reshape(slots, size))
-            dots.append(floats @ asked)
-            norms.append(np.frombuffer(stored_norms, dtype="<f4"))
-            places.append(np.arange(number * SLOTS, number * SLOTS + slots))
-            count += slots
-    if not count:
+    norms: list[bytes] = []
+    packs: list[tuple[str, int, int]] = []
+    # One after another, so that none is long out of the processor's cache when it is looked at.
+    for scope_id, number, stored_norms, vectors in scoped.run(_packs(), encoder_id=encoder_id):
+        slots = len(stored_norms) // _NORM_BYTES
+        if len(vectors) != slots * size:
+            continue
+        # Into the same floats again and again: they stay in the processor's cache.
+        floats = block[:slots]
+        np.copyto(floats, np.frombuffer(vectors, dtype=np.int8).reshape(slots, size))
+        dots.append(floats @ asked)
+        norms.append(stored_norms)
+        packs.append((scope_id, number, slots))
+    if not packs:
         return Scan(cosines=np.empty(0, np.float64), places=np.empty(0, np.int64), starts=())
-    lengths = np.concatenate(norms)
-    held = np.flatnonzero(lengths)
-    return Scan(
-        cosines=np.concatenate(dots)[held].astype(np.float64)
-        / (lengths[held].astype(np.float64) * length_of(asked)),
-        places=np.concatenate(places)[held],
-        starts=tuple((int(np.searchsorted(held, start)), scope_id) for start, scope_id in starts),
-    )
+    every, lengths, places = np.concatenate(dots), np.frombuffer(b"".join(norms), dtype="<f4"), _places_of(packs)
+    starts = _starts_of(packs)
+    if not lengths.all():
+        held = np.flatnonzero(lengths)
+        every, lengths, places = every[held], lengths[held], places[held]
+        starts = [(int(np.searchsorted(held, start)), scope_id) for start, scope_id in starts]
+    cosines = every.astype(np.float64) / (lengths.astype(np.float64) * length_of(asked))
+    return Scan(cosines=cosines, places=places, starts=tuple(starts))
 
 
 def find_places(scoped: Scoped, encoder_id: str, places: Sequence[Place]) -> dict[Place, str]:
@@ -125,5 +118,27 @@ def _placed() -> Select[Any]:
     """(scope, place, passage id) of ``places``."""
     columns = passage_vector.c
     return select(columns.scope_id, columns.place, columns.passage_id).where(
-        within(passage_vector), columns.encoder_id == bindparam("encoder_id"), one_of(columns.place, "places")
+        within(passage_vector), columns.encoder_id == bindparam("encoder_id"), listed(columns.place, "places")
     )
+
+
+def _places_of(packs: Sequence[tuple[str, int, int]]) -> NDArray[np.int64]:
+    """The place of each slot of (scope, number, slots) in a row."""
+    import numpy as np
+
+    sizes = np.array([slots for _, _, slots in packs])
+    ahead = np.cumsum(sizes) - sizes
+    first = np.array([number for _, number, _ in packs]) * SLOTS - ahead
+    places: NDArray[np.int64] = np.repeat(first, sizes) + np.arange(sizes.sum())
+    return places
+
+
+def _starts_of(packs: Sequence[tuple[str, int, int]]) -> list[tuple[int, str]]:
+    """The index of the first slot of each scope."""
+    found: list[tuple[int, str]] = []
+    count = 0
+    for scope_id, _, slots in packs:
+        if not found or found[-1][1] != scope_id:
+            found.append((count, scope_id))
+        count += slots
+    return found

@@ -31,7 +31,7 @@ from memu.records import Kind
 from memu.storage.conditions import SCORE_DIGITS, findable
 from memu.storage.scoped import linked
 from memu.storage.search import SearchFilter
-from memu.storage.statements import one_of, within
+from memu.storage.statements import listed, one_of, within
 from memu.storage.tables import passage, posting
 from memu.storage.words import KIND_CODES
 
@@ -125,7 +125,7 @@ def _scored(shape: Shape, wanted: SearchFilter | None = None) -> CTE:
     if several:
         statement = statement.group_by(*keys)
     if shape.among:
-        statement = statement.where(one_of(gains.c.passage_id, "among"))
+        statement = statement.where(listed(gains.c.passage_id, "among"))
     if wanted is not None:
         owner = linked(gains, "passage_id", passage) if shape.across else passage.c.id == gains.c.passage_id
         statement = statement.join(passage, owner).where(findable(wanted))
