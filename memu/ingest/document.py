@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from memu.ingest.sessions.borders import Border
 from memu.ingest.sessions.events import EventMark, SessionTurn
 from memu.records import Kind, LineSpan
 
@@ -130,8 +131,9 @@ class Document:
         ``titled`` tells which. tags and category come from front matter only, as written. description is a
         summary that the source itself states, or "". happened_at comes from content or path only, never from
         the file system. damage counts what had to be passed over ("bad_record": 2). turns: of a session, in order;
-        own_run: it is one of memu's own, with a model. conversations: it holds conversations, each a whole
-        of its own, which the outermost headings name and the places tell apart.
+        own_run: it is one of memu's own, with a model. border: of a session's log, up to where it stands however
+        it grows. conversations: it holds conversations, each a whole of its own, which the outermost headings
+        name and the places tell apart.
     """
 
     kind: Kind
@@ -146,6 +148,7 @@ class Document:
     damage: tuple[tuple[str, int], ...] = ()
     turns: tuple[SessionTurn, ...] = ()
     own_run: bool = False
+    border: Border | None = None
     conversations: bool = False
 
     def map_text(self, change: Callable[[str], str]) -> Document:

@@ -16,7 +16,7 @@ from memu.ingest.readers.runs import LIMIT, shorten, split_long
 from memu.ingest.sessions.events import SessionTurn
 from memu.records import Kind, LineSpan
 
-__all__ = ["HEAD", "TERMINAL", "assemble", "clean", "find_suffix", "make_readable_stem"]
+__all__ = ["HEAD", "TERMINAL", "assemble", "clean", "count_odd", "find_suffix", "make_readable_stem"]
 
 HEAD = 65_536
 """How many characters of a source ``recognises`` looks at."""
@@ -75,10 +75,14 @@ def assemble(
     turns: Iterable[SessionTurn] = (),
     own_run: bool = False,
     conversations: bool = False,
+    before: int = 0,
 ) -> Document:
-    """The document. A missing title becomes the file's stem, a missing date the path's."""
+    """The document. A missing title becomes the file's stem, a missing date the path's.
+
+    ``before``: so many lines of the file stand before the source's text.
+    """
     counts = Counter(damage or {})
-    total = max(1, source.text.count("\n") + (not source.text.endswith("\n")))
+    total = before + max(1, source.text.count("\n") + (not source.text.endswith("\n")))
     ready = [part for block in blocks for part in _settle(block, total, counts)]
     written = shorten(clean(title or ""), _TITLE_LIMIT)
     return Document(
@@ -98,11 +102,23 @@ def assemble(
     )
 
 
+def count_odd(blocks: Iterable[Block]) -> Counter[str]:
+    """What ``assemble`` counts as damage in the texts of blocks."""
+    counts: Counter[str] = Counter()
+    for block in blocks:
+        _count_odd(block.text, clean(block.text), counts)
+    return counts
+
+
+def _count_odd(text: str, cleaned: str, counts: Counter[str]) -> None:
+    if cleaned != text:
+        counts["bad_character"] += len(_UNSTORABLE.findall(text))
+        counts["control_character"] += len(_UNSEEN.findall(text))
+
+
 def _settle(block: Block, total: int, counts: Counter[str]) -> tuple[Block, ...]:
     text = clean(block.text)
-    if text != block.text:
-        counts["bad_character"] += len(_UNSTORABLE.findall(block.text))
-        counts["control_character"] += len(_UNSEEN.findall(block.text))
+    _count_odd(block.text, text, counts)
     text = text.strip("\n").rstrip()
     lines = _clamp(block.lines, total)
     heading = tuple(map(_make_label, block.heading[:_HEADINGS_LIMIT]))

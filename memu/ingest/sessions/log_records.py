@@ -13,7 +13,7 @@ from memu.ingest.readers.runs import LineIndex
 from memu.ingest.sessions.fields import PlacedText
 from memu.records import LineSpan
 
-__all__ = ["LONGEST_LINE", "Record", "are_lines", "read_lines", "read_records"]
+__all__ = ["LONGEST_LINE", "Record", "are_lines", "read_lines", "read_log", "read_records"]
 
 LONGEST_LINE = 8 << 20
 """Characters; a longer line is passed over and counted."""
@@ -42,13 +42,7 @@ def are_lines(text: str) -> bool:
 def read_records(text: str, damage: Counter[str]) -> Iterator[Record]:
     """The records of a log, whichever form it has. What cannot be read is counted in ``damage``."""
     if are_lines(text):
-        *lines, last = text.split("\n")
-        yield from read_lines(lines, damage)
-        # A line without an end is still being written; when it is whole it is read.
-        cut: Counter[str] = Counter()
-        yield from read_lines([last], cut, len(lines) + 1)
-        damage["cut_line"] += cut.pop("bad_record", 0)
-        damage.update(cut)
+        yield from read_log(text, damage)
         return
     parsed = parse_json(text)
     if parsed.damage:
@@ -62,6 +56,17 @@ def read_records(text: str, damage: Counter[str]) -> Iterator[Record]:
                 yield from _open(Record(value, index.span(each.start, each.end)), each, index)
             else:
                 damage["bad_record"] += 1
+
+
+def read_log(text: str, damage: Counter[str], first: int = 1) -> Iterator[Record]:
+    """The records of a log of JSON lines, the first of which has the number ``first``."""
+    *lines, last = text.split("\n")
+    yield from read_lines(lines, damage, first)
+    # A line without an end is still being written; when it is whole it is read.
+    cut: Counter[str] = Counter()
+    yield from read_lines([last], cut, first + len(lines))
+    damage["cut_line"] += cut.pop("bad_record", 0)
+    damage.update(cut)
 
 
 def read_lines(lines: Iterable[str], damage: Counter[str], first: int = 1) -> Iterator[Record]:

@@ -38,23 +38,26 @@ _LONG_LINE = '{"long_line": true}'
 
 @dataclass(frozen=True, slots=True)
 class ShrunkLog:
-    """What is left of a log, with the SHA-256 of all its bytes as 64 hex digits."""
+    """What is left of a log, with the SHA-256 of all its bytes as 64 hex digits, and how many they are."""
 
     text: str
     content_hash: str
+    size: int
 
 
 def shrink_log(pieces: Iterable[bytes]) -> ShrunkLog:
     """The shrunk text of JSON lines in UTF-8 that come in pieces of any size; of them at most a line is held."""
-    digest = hashlib.sha256()
+    digest, size = hashlib.sha256(), 0
 
     def hashed() -> Iterator[bytes]:
+        nonlocal size
         for piece in pieces:
             digest.update(piece)
+            size += len(piece)
             yield piece
 
     text = "\n".join(shrink_line(line) for line in _cut_lines(hashed()))
-    return ShrunkLog(text.removeprefix("\ufeff"), digest.hexdigest())
+    return ShrunkLog(text.removeprefix("\ufeff"), digest.hexdigest(), size)
 
 
 def shrink_line(line: str) -> str:

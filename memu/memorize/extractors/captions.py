@@ -13,7 +13,7 @@ from memu.memorize.extractors.trust import instructs_model
 from memu.memorize.sentences import count_words, cut_pieces, split_lines, split_sentences
 from memu.records import Kind
 
-__all__ = ["caption"]
+__all__ = ["caption", "caption_session"]
 
 _MAX_CHARS = 160
 _MIN_WORDS = 4
@@ -32,7 +32,7 @@ def caption(document: Document) -> str:
         case Kind.LOG:
             return _caption_log(document)
         case Kind.SESSION if document.turns:
-            return _number(len(document.turns), "turn")
+            return caption_session(len(document.turns))
         case Kind.CHAT | Kind.SESSION:
             return _caption_turns(document, "turn")
         case Kind.MEETING:
@@ -42,6 +42,11 @@ def caption(document: Document) -> str:
             return _caption_prose(document) or _count_kind(document, BlockKind.SIGNATURE, "definition")
         case _:
             return _caption_prose(document)
+
+
+def caption_session(turns: int) -> str:
+    """What a session of so many turns is called."""
+    return _number(turns, "turn")
 
 
 def _caption_table(document: Document) -> str:

@@ -46,11 +46,14 @@ _CODE = re.compile(
 )
 
 
-def extract_chat(document: Document) -> Extraction:
-    """The statements of a chat, source order. Labels are speakers' names where there are any."""
+def extract_chat(document: Document, said: int = 0) -> Extraction:
+    """The statements of a chat, source order. Labels are speakers' names where there are any.
+
+    ``said``: so many statements were found before, where the document is the end of a session.
+    """
     found: list[Candidate] = []
     dropped: Counter[str] = Counter()
-    limits: Counter[str | None] = Counter()
+    limits: Counter[str | None] = Counter({None: said})
     for block in document.blocks:
         talk = read_conversation(block.place) if document.conversations else None
         if limits[talk] >= _MAX_PER_CONVERSATION:

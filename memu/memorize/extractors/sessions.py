@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from memu.ingest.document import Block, Document
@@ -24,10 +24,12 @@ from memu.memorize.extractors.trust import instructs_model, vouches_for_nothing
 from memu.memorize.sentences import Slice, count_words, split_sentences
 from memu.records import LineSpan, MemoryType, Track
 
-__all__ = ["COMMANDS_PAGE", "CORRECTIONS_PAGE", "extract_session"]
+__all__ = ["COMMANDS_PAGE", "CORRECTIONS_PAGE", "EPISODE", "Earlier", "did_something", "extract_session"]
 
 COMMANDS_PAGE = "Commands that worked"
 CORRECTIONS_PAGE = "Corrections"
+EPISODE = "Episode"
+"""The label of a note that a stretch was handed over with."""
 _MOST_PIECES = 6
 _MOST_COMMANDS, _MOST_IN_ALL = 8, 200
 _LONGEST_COMMAND, _MOST_LINES = 400, 4
@@ -44,18 +46,36 @@ _OWN = re.compile(r"(?:[\w./~-]*/)?(?:memu\b|python[\d.]* -m memu\b|(?:uvx|pipx 
 _REDACTED = "[redacted:"
 
 
-def extract_session(document: Document) -> Extraction:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """What the turns before the document's had to say, where the document is the end of a session.
+
+    said: how many statements. commands: those that were taught, each time. acted: whether the last of these turns
+    did anything that may be corrected. closed: whether a text in them closed the skill track.
+    """
+
+    said: int = 0
+    commands: tuple[str, ...] = ()
+    acted: bool = False
+    closed: bool = False
+
+
+_NOTHING = Earlier()
+
+
+def extract_session(document: Document, earlier: Earlier = _NOTHING) -> Extraction:
     """The candidates of a session, in the order of their last lines."""
     if document.own_run:
         return Extraction(dropped={"own_run": len(document.blocks)})
-    said = extract_chat(document)
+    said = extract_chat(document, earlier.said)
     dropped = Counter(said.dropped)
     turns = _by_turn(document.blocks)
     found = [*said.candidates, *_extract_notes(document, dropped)]
-    if not vouches_for_nothing(document):
+    if not (earlier.closed or vouches_for_nothing(document)):
         stopped = {turn.number for turn in document.turns if turn.outcome is Outcome.INTERRUPTED}
-        found += islice(_extract_commands(document, turns, stopped), _MOST_IN_ALL)
-        found += _extract_corrections(document, turns)
+        taught = _extract_commands(document, turns, stopped, set(earlier.commands))
+        found += islice(taught, max(0, _MOST_IN_ALL - len(earlier.commands)))
+        found += _extract_corrections(document, turns, acted=earlier.acted)
     return Extraction(candidates=tuple(sorted(found, key=_end)), dropped=dict(dropped))
 
 
@@ -74,7 +94,7 @@ def _extract_notes(document: Document, dropped: Counter[str]) -> Iterator[Candid
             lines=None,
             memory_type=MemoryType.EVENT,
             block=BlockForm.PARAGRAPH,
-            label="Episode",
+            label=EPISODE,
             happened_at=block.time or document.happened_at,
         )
         pieces = list(bound_slice(Slice(block.text, 0, len(block.text))))
@@ -91,10 +111,9 @@ def _over_stretch(candidate: Candidate, block: Block) -> Candidate:
 
 
 def _extract_commands(
-    document: Document, turns: Mapping[int, Sequence[Block]], stopped: set[int]
+    document: Document, turns: Mapping[int, Sequence[Block]], stopped: set[int], known: set[str]
 ) -> Iterator[Candidate]:
-    """Commands that ended with 0 in a turn that somebody asked for and did not stop, each once."""
-    known: set[str] = set()
+    """Commands that ended with 0 in a turn that somebody asked for and did not stop, each once, but those known."""
     for number, blocks in turns.items():
         request = next(_of_kind(blocks, EventKind.PROMPT), None)
         if request is None or number in stopped or bears_mark(request.text):
@@ -118,15 +137,16 @@ def _may_teach(block: Block, known: set[str]) -> bool:
     return not all(map(_LOOKING.match, steps)) and not any(map(_OWN.match, steps))
 
 
-def _extract_corrections(document: Document, turns: Mapping[int, Sequence[Block]]) -> Iterator[Candidate]:
-    """What a person said against what had just been done: the sentences that say how it should be."""
-    before: Sequence[Block] = ()
+def _extract_corrections(
+    document: Document, turns: Mapping[int, Sequence[Block]], *, acted: bool
+) -> Iterator[Candidate]:
+    """What a person said against what had just been done (``acted``): the sentences that say how it should be."""
     for blocks in turns.values():
-        if any(map(_is_deed, before)):
+        if acted:
             for block in _of_kind(blocks, EventKind.PROMPT):
                 like = _skill(document, block, CORRECTIONS_PAGE)
                 yield from (quote(block, piece, like) for piece in _find_corrections(block.text))
-        before = blocks
+        acted = did_something(blocks)
 
 
 def _find_corrections(text: str) -> Iterator[Slice]:
@@ -156,6 +176,11 @@ def _skill(document: Document, block: Block, page: str) -> Candidate:
         page_hint=page,
         happened_at=block.time or document.happened_at,
     )
+
+
+def did_something(blocks: Iterable[Block]) -> bool:
+    """Whether anything in the blocks of a turn may be corrected by the next."""
+    return any(map(_is_deed, blocks))
 
 
 def _is_deed(block: Block) -> bool:
