@@ -46,20 +46,39 @@ class Carry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MemorizeFiles:
-    """Run the memorize workflow for each file to be read, some at once; one that fails stops no other."""
+    """Run the memorize workflow for each file to be read, some at once; one that fails stops no other.
+
+    import_later: imports what later steps need. Once a first file is done it is called beside the others, while
+    models are waited for.
+    """
 
     database: Database
     carry: Carry
     concurrency: int
+    import_later: Callable[[], None] | None = None
 
     async def __call__(self, state: SyncState) -> SyncState:
         assert state.diff is not None
         untrusted = IgnoreRules(tuple(parse_rules(state.untrusted, "untrusted")))
+        first_done = asyncio.Event()
 
         async def one(file: FoundFile) -> Outcome:
-            return await self._memorize(state, file, untrusted=untrusted.covers(file.path))
+            outcome = await self._memorize(state, file, untrusted=untrusted.covers(file.path))
+            first_done.set()
+            return outcome
 
-        return replace(state, outcomes=await _each(work_of(state.diff), _AHEAD * self.concurrency, one))
+        files = work_of(state.diff)
+        importing = asyncio.ensure_future(self._import_after(first_done))
+        try:
+            return replace(state, outcomes=await _each(files, _AHEAD * self.concurrency, one))
+        finally:
+            importing.cancel()
+            await asyncio.gather(importing, return_exceptions=True)
+
+    async def _import_after(self, first_done: asyncio.Event) -> None:
+        await first_done.wait()
+        if self.import_later is not None:
+            await asyncio.to_thread(self.import_later)
 
     async def _memorize(self, state: SyncState, file: FoundFile, *, untrusted: bool) -> Outcome:
         workspace, began = state.workspace, state.began

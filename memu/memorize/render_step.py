@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memu.memorize.fold.render import Rendered
     from memu.providers.models import ChatModels
 
-__all__ = ["RenderPage"]
+__all__ = ["RenderPage", "import_folding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +99,11 @@ def _with_patch(state: FoldState, patched: Patched) -> FoldState:
         counts={"accepted": patched.accepted, "rejected": len(patched.rejected), "asked": patched.asked},
     )
     return replace(state, rendered=rendered, failed=patched.failed)
+
+
+def import_folding() -> None:
+    """Import what the first page that a model has a part in needs, and what its vectors do."""
+    import numpy  # noqa: F401
+
+    import memu.memorize.fold.mend
+    import memu.memorize.fold.patching  # noqa: F401

@@ -34,7 +34,7 @@ from memu.memorize.page_steps import (
     settle_pages,
 )
 from memu.memorize.perceive_step import Perceive, list_overcome
-from memu.memorize.render_step import RenderPage
+from memu.memorize.render_step import RenderPage, import_folding
 from memu.memorize.reporting import WriteReport
 from memu.memorize.settlement import SettleFiles
 from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, SyncState
@@ -117,7 +117,7 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
     return (
         Step(
             "memorize",
-            MemorizeFiles(database, carry, concurrency),
+            MemorizeFiles(database, carry, concurrency, import_folding if parts.models else None),
             ["scope", "folder", "meter", "workspace", "began", "untrusted", "diff", "offered"],
             ["outcomes"],
         ),

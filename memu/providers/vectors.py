@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import binascii
-import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ def read_vectors(reply: Mapping[str, Any], count: int, dimension: int) -> NDArra
     return unit
 
 
-def _in_order(data: object, count: int) -> list[list[Any]]:
+def _in_order(data: object, count: int) -> list[Sequence[Any] | NDArray[np.float32]]:
     """The vectors of a reply by their ``index``; in the order given where it names none."""
     if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
         raise ValueError("something that is no list of vectors")
@@ -58,12 +56,13 @@ def _in_order(data: object, count: int) -> list[list[Any]]:
     return [_unpack(each.get("embedding")) for each in data]
 
 
-def _unpack(vector: object) -> list[Any]:
+def _unpack(vector: object) -> Sequence[Any] | NDArray[np.float32]:
     """The components of a vector: a list of them, or base64 of float32, little end first."""
+    import numpy as np
+
     if isinstance(vector, list):
         return vector
     try:
-        packed = base64.b64decode(vector, validate=True)  # type: ignore[arg-type]
-        return [component for (component,) in struct.iter_unpack("<f", packed)]
-    except (TypeError, binascii.Error, struct.error):
+        return np.frombuffer(base64.b64decode(vector, validate=True), dtype="<f4")  # type: ignore[arg-type]
+    except (TypeError, ValueError):
         raise ValueError("something that is no list of vectors") from None
