@@ -22,6 +22,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from machine import own_environment
+
 from memu import MemoryService
 
 OLD = 1_600_000_000
@@ -58,7 +60,7 @@ def cpu_of(work: Callable[[], object]) -> float:
 
 def child_cpu(command: list[str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, env={**os.environ, "MEMU_ENCODER": "none"}, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, env=own_environment(MEMU_ENCODER="none"), stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from machine import own_environment
+
 HERE = Path(__file__).parent
 TOKEN_BYTES = 4
 
@@ -165,15 +167,13 @@ def main() -> None:
         subprocess.run([*command, "--seed", str(chosen.seed)], env=made, check=True, stdout=subprocess.DEVNULL)
         source_tokens = sum(-(-path.stat().st_size // TOKEN_BYTES) for path in root.rglob("*.md"))
         with serving(chosen.bench, place, chosen.latency) as server:
-            environment = {
-                **{name: value for name, value in os.environ.items() if not name.startswith(("MEMU_", "OPENAI_"))},
-                "MEMU_CONFIG": "",
-                "MEMU_CHAT_MODEL": "scripted",
-                "MEMU_CHAT_BASE_URL": server.base_url,
-                "MEMU_EMBED_MODEL": "scripted",
-                "MEMU_EMBED_BASE_URL": server.base_url,
-                "MEMU_CONCURRENCY": str(chosen.concurrency),
-            }
+            environment = own_environment(
+                MEMU_CHAT_MODEL="scripted",
+                MEMU_CHAT_BASE_URL=server.base_url,
+                MEMU_EMBED_MODEL="scripted",
+                MEMU_EMBED_BASE_URL=server.base_url,
+                MEMU_CONCURRENCY=str(chosen.concurrency),
+            )
             told = f"{chosen.files} files, {chosen.latency} ms a call, {chosen.concurrency} at once"
             print(f"{told}, {os.cpu_count()} cores")
             print_all(run(server, root, environment), chosen.files, source_tokens, chosen.latency)

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from machine import own_environment
 from numpy.typing import NDArray
 from vectors import exact_answers, load_lines, make_corpus, numbers_of, path_of
 
@@ -313,7 +314,7 @@ def measure_processes(path: Path, question: str, rounds: int) -> None:
     for name, (encoder, command) in commands.items():
         cpu, wall, memory = [], [], 0
         for _ in range(rounds):
-            environment = {**os.environ, "MEMU_ENCODER": encoder, "MEMU_CONFIG": ""}
+            environment = own_environment(MEMU_ENCODER=encoder)
             clock = time.perf_counter()
             process = subprocess.Popen(
                 [sys.executable, *command], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

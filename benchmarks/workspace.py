@@ -27,6 +27,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from machine import own_environment
+
 CHILD = Path(__file__).with_name("profiled.py")
 QUERY = "why was the copper lantern moved near the harbor"
 WALK = """
@@ -182,7 +184,7 @@ def main() -> None:
     parser.add_argument("--bench", type=Path, help="a folder with harness/wsgen.py, to make the files")
     parser.add_argument("--profile", action="store_true", help="also profile each command once")
     chosen = parser.parse_args()
-    environment = {**os.environ, "MEMU_ENCODER": chosen.encoder, "MEMU_CONFIG": ""}
+    environment = own_environment(MEMU_ENCODER=chosen.encoder)
     with tempfile.TemporaryDirectory() as place:
         root = Path(place) / "workspace"
         if chosen.bench:
