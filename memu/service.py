@@ -99,7 +99,7 @@ class MemoryService:
         self._scoping = Scoping(database=database, settings=settings, model=scope_model)
         workflows = Workflows(
             {
-                ("sync", "memorize", "assign", "fold", "embed"): self._make_write,
+                ("sync", "append", "memorize", "assign", "fold", "embed"): self._make_write,
                 ("export",): self._make_export,
                 ("retrieve",): self._make_retrieve,
             },
@@ -674,6 +674,7 @@ class MemoryService:
                 outputs=(self._out,) if self._out else (),
                 max_file_bytes=self._settings.max_file_bytes,
                 concurrency=self._settings.concurrency,
+                changed="memorize" in self._carrier.workflows.changes,
             )
         )
 

@@ -13,10 +13,12 @@ from memu.memorize.assign.dates import find_path_date, split_date
 from memu.memorize.assign.words import plain_title
 from memu.memorize.conversation_languages import LANGUAGES, find_languages
 
-__all__ = ["DAMAGE", "JSON", "Facts", "damage_of", "facts_of", "read_facts"]
+__all__ = ["DAMAGE", "JSON", "LAST_AT", "Facts", "damage_of", "facts_of", "read_facts"]
 
 DAMAGE = "damage"
 """Under this name stands what had to be passed over of a source: what was wrong → how often."""
+LAST_AT = "last_at"
+"""Under this name stands when a session was last heard of, in ISO format: that tells the newest of several."""
 
 JSON: TypeAlias = "str | int | float | bool | list[JSON] | dict[str, JSON] | None"
 
@@ -94,9 +96,9 @@ def _damage_facts(document: Document) -> dict[str, JSON]:
 
 
 def _session_facts(document: Document) -> dict[str, JSON]:
-    """When a session was last heard of: that tells the newest of several."""
+    """When a session was last heard of."""
     ended = max((turn.ended for turn in document.turns if turn.ended is not None), default=None)
-    return {"last_at": ended.isoformat()} if ended is not None else {}
+    return {LAST_AT: ended.isoformat()} if ended is not None else {}
 
 
 def _language_facts(document: Document) -> dict[str, JSON]:

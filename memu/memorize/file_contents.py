@@ -16,6 +16,7 @@ from memu.ingest.media import find_medium
 from memu.ingest.office.apart import Documents, Unread
 from memu.ingest.office.forms import Finder, find_form
 from memu.ingest.paths import read_source
+from memu.memorize.kept_points import LogTrace
 from memu.memorize.states import MemorizeState
 
 __all__ = ["read_contents"]
@@ -34,7 +35,7 @@ def read_contents(state: MemorizeState, max_size: int, find: Finder) -> Memorize
         ReadError: it cannot be read; or it is a document, and why it was not read may pass.
     """
     data = read_source(state.root, state.file.path, max_size=max_size)
-    state = replace(state, data=data, content_hash=hashlib.sha256(data).hexdigest())
+    state = replace(state, data=data, content_hash=hashlib.sha256(data).hexdigest(), log=LogTrace(size=len(data)))
     return _take_contents(state, Documents(most_text=max_size, find=find))
 
 

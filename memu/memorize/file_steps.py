@@ -12,25 +12,23 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from memu.ingest.document import Document, Source
 from memu.ingest.office.forms import Finder
 from memu.languages import NO_LANGUAGE
 from memu.memorize.candidate import Candidate
 from memu.memorize.file_survey import nanoseconds
 from memu.memorize.large_logs import read_large
-from memu.memorize.source_rows import entry_passage, index_new, store_source
+from memu.memorize.source_rows import entry_passage, index_new, store_source, to_entry
+from memu.memorize.spoken import sample_language
 from memu.memorize.states import MemorizeState, Outcome
-from memu.records import Kind, RecallEntry, Resource, State
+from memu.records import Kind, Resource, State
 from memu.storage.database import Database
 from memu.storage.session import Session
-from memu.tokens import detect_language, text_key
+from memu.tokens import detect_language
 
 if TYPE_CHECKING:
     from memu.memorize.facts import JSON
 
 __all__ = ["Commit", "Parse", "Read", "describe_source", "redact_text"]
-
-_LANGUAGE_SAMPLE = 6000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +53,17 @@ class Read:
 async def redact_text(state: MemorizeState) -> MemorizeState:
     """Put marks in the place of secrets, before anything else sees the text."""
     from memu.ingest.office.redaction import redact_document
-    from memu.ingest.redact import redact
+    from memu.memorize.cleaning import redact_source
 
     if state.skipped:
         return replace(state, data=b"")
     if state.document is not None:
         document, counts = await asyncio.to_thread(redact_document, state.document, state.file.path)
         return replace(state, data=b"", document=document, redactions=counts)
-    redacted = await asyncio.to_thread(redact, state.text, path=state.file.path)
+    text, counts, lines = await asyncio.to_thread(redact_source, state.text, state.file.path)
     # The raw bytes go too: nothing after this step may see a secret.
-    return replace(state, data=b"", text=redacted.text, redactions=redacted.counts)
+    log = replace(state.log, lined=True, redacted=lines.by_line) if lines is not None else state.log
+    return replace(state, data=b"", text=text, redactions=counts, log=log)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,46 +74,42 @@ class Parse:
         return state if state.skipped else await asyncio.to_thread(self._parse, state)
 
     def _parse(self, state: MemorizeState) -> MemorizeState:
-        from memu.ingest.disguises import redact_disguised
-        from memu.ingest.reader import find_reader
-        from memu.ingest.redact import redact
+        from memu.memorize import cleaning
         from memu.memorize.extractors.noise import is_lock_file
         from memu.memorize.passages import cut_passages
 
-        source = Source(path=state.file.path, text=state.text)
-        counts = Counter(state.redactions)
-
-        def clean(text: str) -> str:
-            redacted = redact(text, path=state.file.path)
-            counts.update(redacted.counts)
-            plain = redact_disguised(redacted.text)
-            counts.update(plain.counts)
-            return plain.text
-
-        document = (state.document or find_reader(source).read(source)).map_text(clean)
+        path = state.file.path
+        read = state.document or cleaning.read_clean(state.text, path, as_log=state.log.lined)
+        document, counts = cleaning.clean_document(read, path)
+        log = cleaning.note_border(state.log, read, state.text, path)
         if state.damage:
             document = replace(document, damage=tuple(sorted({**dict(document.damage), **state.damage}.items())))
         # What a program wrote for itself is found by its words; thousands of vectors of it would help nobody.
-        language = NO_LANGUAGE if is_lock_file(state.file.path) else detect_language(_sample(document))
+        language = NO_LANGUAGE if is_lock_file(path) else detect_language(sample_language(document))
         return replace(
             state,
             text="",
-            redactions=dict(counts),
+            redactions=dict(counts + Counter(state.redactions)),
             document=document,
             language=language,
-            passages=cut_passages(document, state.file.path, language),
+            passages=cut_passages(document, path, language),
+            log=log,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Replace the source's rows in one transaction; its words are searchable from then on."""
+    """Replace the source's rows in one transaction; its words are searchable from then on.
+
+    ``keeps``: files of more bytes are read as a stream; None where no log is ever read on.
+    """
 
     database: Database
+    keeps: int | None = None
 
     async def __call__(self, state: MemorizeState) -> MemorizeState:
-        wanted = describe_source(state)
-        entries = tuple(_to_entry(ordinal, each) for ordinal, each in enumerate(_kept(state)))
+        wanted = await self._keep_point(state, describe_source(state))
+        entries = tuple(to_entry(ordinal, each) for ordinal, each in enumerate(_kept(state)))
         found = [entry_passage(entry, wanted) for entry in entries]
         passages, entry_passages = await index_new(self.database, state.scope, wanted, state.passages, found)
 
@@ -132,6 +127,15 @@ class Commit:
         ended = Outcome(path=wanted.path, state=wanted.state, reason=wanted.reason, dropped=state.dropped)
         damage = wanted.facts.get("damage", {})
         return replace(state, outcome=replace(ended, redactions=state.redactions, damage=damage))
+
+    async def _keep_point(self, state: MemorizeState, wanted: Resource) -> Resource:
+        if self.keeps is None or wanted.kind is not Kind.SESSION or wanted.state is not State.DONE:
+            return wanted
+        from memu.memorize.kept_points import KEPT_POINT, write_kept_point
+        from memu.memorize.log_keeping import find_kept_point
+
+        point = await asyncio.to_thread(find_kept_point, state, self.keeps)
+        return replace(wanted, facts={**wanted.facts, KEPT_POINT: write_kept_point(point)}) if point else wanted
 
 
 def _kept(state: MemorizeState) -> tuple[Candidate, ...]:
@@ -212,33 +216,3 @@ def _mark_fact(state: MemorizeState) -> dict[str, JSON]:
     from memu.memorize.forget.forgotten import MARK
 
     return {"forgotten": True} if any(MARK in f"{each.header} {each.text}" for each in state.passages) else {}
-
-
-def _to_entry(ordinal: int, candidate: Candidate) -> RecallEntry:
-    return RecallEntry(
-        id="",
-        resource_id="",
-        ordinal=ordinal,
-        memory_type=candidate.memory_type,
-        track=candidate.track,
-        text=candidate.text,
-        text_key=text_key(candidate.text),
-        lines=candidate.lines,
-        place=candidate.place,
-        label=candidate.label,
-        block=str(candidate.shape),
-        page_hint=candidate.page_hint,
-        section=candidate.section,
-        happened_at=candidate.happened_at,
-        origin=candidate.origin,
-    )
-
-
-def _sample(document: Document) -> str:
-    size, pieces = 0, [document.title]
-    for text in (block.text for block in document.blocks if block.role != "tool"):
-        pieces.append(text)
-        size += len(text)
-        if size > _LANGUAGE_SAMPLE:
-            break
-    return "\n".join(pieces)[:_LANGUAGE_SAMPLE]

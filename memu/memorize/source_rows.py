@@ -6,14 +6,25 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from memu.memorize.candidate import Candidate
 from memu.memorize.conversation_languages import LANGUAGES, language_at
+from memu.memorize.kept_points import KeptPoint
 from memu.records import Passage, RecallEntry, RecallFile, Resource, Scope
 from memu.storage.database import Database
 from memu.storage.repository import Repository
 from memu.storage.session import Session
 from memu.storage.words import IndexedPassage, index_passage
+from memu.tokens import text_key
 
-__all__ = ["entry_passage", "index_new", "index_passages", "page_passages", "store_source"]
+__all__ = [
+    "append_to_source",
+    "entry_passage",
+    "index_new",
+    "index_passages",
+    "page_passages",
+    "store_source",
+    "to_entry",
+]
 
 
 def store_source(
@@ -41,6 +52,63 @@ def store_source(
     )
     repository.workspaces.bump(resource.workspace_id)
     return resource
+
+
+def append_to_source(
+    repository: Repository,
+    wanted: Resource,
+    point: KeptPoint,
+    entries: Sequence[RecallEntry],
+    passages: Sequence[IndexedPassage],
+    entry_passages: Sequence[IndexedPassage],
+) -> bool:
+    """Make these all that is stored of a source behind its kept point; what stands before it is not looked at.
+
+    Returns:
+        Whether the rows before the point are as it says; nothing is written where they are not.
+    """
+    stored = repository.entries.of_resource(wanted.id)
+    behind = stored[point.entries :]
+    if [each.ordinal for each in stored[: point.entries]] != list(range(point.entries)):
+        return False
+    if repository.passages.count_of(wanted.id, before=point.passages) != point.passages:
+        return False
+    resource = repository.resources.save(wanted)
+    pages = repository.pages.pages_of_entries([entry.id for entry in behind])
+    repository.queue.add(sorted({page for each in pages.values() for page in each}))
+    ids = repository.entries.replace(resource.id, entries, behind)
+    repository.passages.replace_for_resource(resource.id, passages, since=point.passages)
+    repository.passages.replace_for_entries(
+        resource.id,
+        [
+            replace(indexed, passage=replace(indexed.passage, entry_id=entry_id))
+            for entry_id, indexed in zip(ids, entry_passages, strict=True)
+        ],
+        of=[entry.id for entry in behind],
+    )
+    repository.workspaces.bump(resource.workspace_id)
+    return True
+
+
+def to_entry(ordinal: int, candidate: Candidate) -> RecallEntry:
+    """A candidate as it is stored, without ids."""
+    return RecallEntry(
+        id="",
+        resource_id="",
+        ordinal=ordinal,
+        memory_type=candidate.memory_type,
+        track=candidate.track,
+        text=candidate.text,
+        text_key=text_key(candidate.text),
+        lines=candidate.lines,
+        place=candidate.place,
+        label=candidate.label,
+        block=str(candidate.shape),
+        page_hint=candidate.page_hint,
+        section=candidate.section,
+        happened_at=candidate.happened_at,
+        origin=candidate.origin,
+    )
 
 
 def entry_passage(entry: RecallEntry, resource: Resource) -> Passage:

@@ -14,6 +14,7 @@ from memu.ingest.scan import FoundFile, Scan
 from memu.memorize.assign.records import AssignCandidate, Assignment, AssignSource
 from memu.memorize.candidate import Candidate
 from memu.memorize.forget.forgotten import Forgotten
+from memu.memorize.kept_points import Added, Grown, LogTrace
 from memu.providers.meter import Meter
 from memu.records import (
     ExportReport,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from memu.memorize.fold.entries import PageEntry
     from memu.memorize.fold.render import Rendered
 
-__all__ = ["AssignState", "EmbedState", "FoldState", "MemorizeState", "Outcome", "SyncState"]
+__all__ = ["AppendState", "AssignState", "EmbedState", "FoldState", "MemorizeState", "Outcome", "SyncState"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,7 @@ class MemorizeState:
     lost: why the model gave nothing for some of its ``chunks``; quotes stand in for them.
     prompts: by which replies are known that were made use of, or asked for. perceived: by which one that stays.
     read_by: the model that read all of it, "" where none did. extractor: what made the candidates, where that is
-        not the one that needs no model.
+        not the one that needs no model. log: what a log's next reading has to know of this one.
     """
 
     scope: Scope
@@ -132,6 +133,26 @@ class MemorizeState:
     perceived: tuple[str, ...] = ()
     passages: tuple[Passage, ...] = ()
     forgotten: Forgotten = Forgotten()
+    log: LogTrace = LogTrace()
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendState:
+    """A log that may only have grown, on its way into the store.
+
+    grown: what was written behind its kept point. added: what of the source's rows is to be in the place of those
+    behind the point. outcome: None where the log has to be read anew.
+    """
+
+    scope: Scope
+    workspace_id: str
+    root: Path
+    file: FoundFile
+    began: datetime
+    untrusted: bool = False
+    grown: Grown | None = None
+    added: Added | None = None
     outcome: Outcome | None = None
 
 

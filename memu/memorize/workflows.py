@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memu.memorize.append_steps import AppendFirst, append_workflow
 from memu.memorize.assign_step import AssignPages
+from memu.memorize.collaborators import Collaborators
 from memu.memorize.embed_beside import FoldBeside
 from memu.memorize.extract_step import Extract
-from memu.memorize.extractors.protocol import Extractor
 from memu.memorize.file_steps import Commit, Parse, Read, redact_text
 from memu.memorize.file_survey import CompareFiles, ScanFolder
 from memu.memorize.file_work import (
-    Carry,
     EmbedScope,
     ExportTree,
     FoldPages,
@@ -39,41 +36,15 @@ from memu.memorize.reporting import WriteReport
 from memu.memorize.settlement import SettleFiles
 from memu.memorize.states import AssignState, EmbedState, FoldState, MemorizeState, SyncState
 from memu.memorize.vector_steps import CountMissing, EmbedPassages
-from memu.providers.protocols import Encoder
-from memu.records import ExportReport, Scope
-from memu.storage.database import Database
 from memu.workflow import Step, Workflow
-
-if TYPE_CHECKING:
-    from memu.providers.models import ChatModels, MediaModels
 
 __all__ = ["Collaborators", "write_workflows"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collaborators:
-    """What the steps work with.
-
-    models: which chat model each step asks; None where none is to be asked. media: who looks and listens.
-    export: publishes a scope's tree, for the workspace at a root; None where there was nothing to do.
-    outputs: export trees and stores that a scan leaves out. max_file_bytes: larger files are skipped.
-    """
-
-    database: Database
-    extractor: Extractor
-    encoder: Encoder | None
-    carry: Carry
-    models: ChatModels | None
-    media: MediaModels | None
-    export: Callable[[Scope, Path], Awaitable[ExportReport | None]]
-    outputs: tuple[Path, ...]
-    max_file_bytes: int
-    concurrency: int
-
-
 def write_workflows(parts: Collaborators) -> dict[str, Workflow[Any]]:
-    """sync, memorize, assign, fold and embed, by name."""
-    workflows = (_sync(parts), _memorize(parts), _assign(parts), _fold(parts), _embed(parts))
+    """sync, append, memorize, assign, fold and embed, by name."""
+    append = append_workflow(parts.database, parts.max_file_bytes)
+    workflows = (_sync(parts), append, _memorize(parts), _assign(parts), _fold(parts), _embed(parts))
     return {workflow.name: workflow for workflow in workflows}
 
 
@@ -117,7 +88,12 @@ def _work_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
     return (
         Step(
             "memorize",
-            MemorizeFiles(database, carry, concurrency, import_folding if parts.models else None),
+            MemorizeFiles(
+                database,
+                AppendFirst(carry) if parts.appends else carry,
+                concurrency,
+                import_folding if parts.models else None,
+            ),
             ["scope", "folder", "meter", "workspace", "began", "untrusted", "diff", "offered"],
             ["outcomes"],
         ),
@@ -167,20 +143,23 @@ def _page_steps(parts: Collaborators) -> tuple[Step[SyncState], ...]:
 
 
 def _memorize(parts: Collaborators) -> Workflow[MemorizeState]:
-    read, said = ["data", "content_hash", "text", "damage", "document", "skipped"], ["data", "text", "document"]
+    read, said = (
+        ["data", "content_hash", "text", "damage", "document", "skipped"],
+        ["data", "text", "document", "log"],
+    )
     return Workflow(
         "memorize",
         MemorizeState,
         ["scope", "workspace_id", "root", "file", "began", "untrusted", "offered", "meter"],
         [
-            Step("read", Read(parts.max_file_bytes), ["root", "file"], read),
+            Step("read", Read(parts.max_file_bytes), ["root", "file"], [*read, "log"]),
             Step("perceive", Perceive(parts.database, parts.media), Perceive.reads, Perceive.writes),
-            Step("redact", redact_text, ["file", "text", "document", "skipped"], [*said, "redactions"]),
+            Step("redact", redact_text, ["file", "text", "document", "skipped", "log"], [*said, "redactions"]),
             Step(
                 "parse",
                 Parse(),
-                ["file", "text", "damage", "document", "redactions", "skipped"],
-                ["text", "redactions", "document", "language", "passages"],
+                ["file", "text", "damage", "document", "redactions", "skipped", "log"],
+                ["text", "redactions", "document", "language", "passages", "log"],
             ),
             Step(
                 "forget",
@@ -206,8 +185,9 @@ def _keep_steps(parts: Collaborators) -> tuple[Step[MemorizeState], ...]:
         ),
         Step(
             "commit",
-            Commit(parts.database),
+            Commit(parts.database, parts.max_file_bytes if parts.appends else None),
             [
+                *("root", "log", "damage", "redactions"),
                 *("scope", "workspace_id", "file", "content_hash", "document", "perceived", "candidates"),
                 "passages",
                 *("forgotten", "untrusted", "dropped", "lost", "chunks", "read_by", "extractor", "prompts"),

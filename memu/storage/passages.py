@@ -39,19 +39,29 @@ class Passages(Group):
     that comes without them is indexed on the spot.
     """
 
-    def replace_for_resource(self, resource_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
-        """Make ``passages`` all of a source; returns their ids in order."""
-        known = self.of_resource(resource_id)
+    def replace_for_resource(
+        self, resource_id: str, passages: Sequence[NewPassage], *, since: int = 0
+    ) -> tuple[str, ...]:
+        """Make ``passages`` all of a source, or all from the ordinal ``since`` on; returns their ids in order."""
+        mine = passage.c.resource_id == resource_id
+        later = self._scoped.select(*PASSAGE, of=passage).where(mine, passage.c.ordinal >= since)
+        known = _in_order(self._connection.execute(later)) if since else self.of_resource(resource_id)
         return self._replace(known, passages, lambda _: {"resource_id": resource_id})
 
     def replace_for_entries(
-        self, resource_id: str, passages: Sequence[NewPassage], *, first: bool = False
+        self,
+        resource_id: str,
+        passages: Sequence[NewPassage],
+        *,
+        first: bool = False,
+        of: Sequence[str] | None = None,
     ) -> tuple[str, ...]:
         """Make ``passages``, each with its ``entry_id``, all of the entries of a source; returns their ids.
 
-        ``first``: the source had no entries before, so there are none to ask for.
+        ``first``: the source had no entries before, so there are none to ask for. ``of``: the entries that the
+        passages are in the place of, where others of the source keep theirs.
         """
-        known = () if first else self.of_entries(resource_id)
+        known = () if first else self.of_entries(resource_id) if of is None else self._of_these(of)
         return self._replace(known, passages, lambda each: {"entry_id": each.entry_id})
 
     def replace_for_page(self, file_id: str, passages: Sequence[NewPassage]) -> tuple[str, ...]:
@@ -61,6 +71,13 @@ class Passages(Group):
     def of_resource(self, resource_id: str) -> tuple[Passage, ...]:
         """A source's own passages, in order."""
         return _in_order(self._scoped.find(PASSAGE, passage, resource_id=resource_id))
+
+    def count_of(self, resource_id: str, *, before: int) -> int:
+        """How many of a source's own passages have an ordinal under ``before``."""
+        mine = (passage.c.resource_id == resource_id) & (passage.c.ordinal < before)
+        return int(
+            self._connection.execute(self._scoped.select(func.count(), of=passage).where(mine)).scalar_one()
+        )
 
     def at_places(self, resource_ids: Sequence[str], places: Sequence[str]) -> tuple[Passage, ...]:
         """The passages of these sources that stand at one of these places, by source and in order."""
@@ -159,6 +176,15 @@ class Passages(Group):
         self._scoped.update_ids(passage, updated)
         self._insert(inserted, owner_of)
         return tuple(ids)
+
+    def _of_these(self, entry_ids: Sequence[str]) -> tuple[Passage, ...]:
+        statement = self._scoped.select(*PASSAGE, of=passage)
+        found = (
+            row
+            for piece in chunks(entry_ids)
+            for row in self._connection.execute(statement.where(passage.c.entry_id.in_(piece)))
+        )
+        return _in_order(found)
 
     def _insert(
         self, rows: Sequence[tuple[str, IndexedPassage]], owner_of: Callable[[Passage], Mapping[str, Any]]

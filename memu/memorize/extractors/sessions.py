@@ -113,7 +113,7 @@ def _over_stretch(candidate: Candidate, block: Block) -> Candidate:
 def _extract_commands(
     document: Document, turns: Mapping[int, Sequence[Block]], stopped: set[int], known: set[str]
 ) -> Iterator[Candidate]:
-    """Commands that ended with 0 in a turn that somebody asked for and did not stop, each once, but those known."""
+    """Commands that ended with 0 in a turn that somebody asked for and did not stop, each once and new."""
     for number, blocks in turns.items():
         request = next(_of_kind(blocks, EventKind.PROMPT), None)
         if request is None or number in stopped or bears_mark(request.text):
