@@ -45,9 +45,6 @@ def retrieve_workspace(
     **bounds: Any,
 ) -> int:
     """Answer QUERY with quoted passages and where they stand: pages, remembered entries and sources."""
-    if not query.strip():
-        raise click.UsageError("The query is empty; say what to look for.", click.get_current_context())
-
     async def search() -> RetrieveResult:
         async with common.open_service() as memu:
             return await memu.retrieve_workspace(

@@ -32,8 +32,6 @@ def memorize_workspace(folder: Path, dry_run: bool, common: Common, **how: Any) 
 
     Exit code 1 means that some files failed; they are listed, and tried again by later syncs.
     """
-    if how["name"] is not None and not how["name"].strip():
-        raise click.UsageError("--workspace is empty; give a name or leave it out.", click.get_current_context())
     # Loaded late: a sync that ends early is done before half of this is.
     if dry_run:
         import asyncio
