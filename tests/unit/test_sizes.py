@@ -16,7 +16,7 @@ FUNCTION_LINES = 40
 
 LONG_MODULES = {
     "memorize/workflows.py": 295,  # five tables of steps, read as tables
-    "providers/embedded.py": 275,  # one encoder, its files and its checks
+    "providers/embedded.py": 265,  # one encoder, its files and its checks
     "service.py": 785,  # every verb, thin, and all that is put together for them
     "sync.py": 285,  # every verb once more
     "storage/rows.py": 265,  # one row after another
