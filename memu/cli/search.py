@@ -45,6 +45,7 @@ def retrieve_workspace(
     **bounds: Any,
 ) -> int:
     """Answer QUERY with quoted passages and where they stand: pages, remembered entries and sources."""
+
     async def search() -> RetrieveResult:
         async with common.open_service() as memu:
             return await memu.retrieve_workspace(
