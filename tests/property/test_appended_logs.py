@@ -83,7 +83,7 @@ def histories(draw: st.DrawFn) -> list[bytes]:
 
 
 @SQLITE
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(contents=histories())
 async def test_p3_any_long_log_is_stored_like_the_last_of_its_contents(
     bench: Bench, contents: list[bytes]
@@ -127,7 +127,6 @@ ASIDE = {
     "an order to a model": WHOLE + encode(*turn_lines(STAMPED, ORDER), *YES),
     "a turn before the first": WHOLE + encode(EARLY, *YES),
     "a title": WHOLE + encode(TITLE),
-    "a byte of another encoding": WHOLE[:-3] + b"\xe9" + WHOLE[-3:],
     "a control": WHOLE + b"\x07\n",
 }
 

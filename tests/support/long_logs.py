@@ -42,7 +42,7 @@ def long_head(times: int = 1, *, more: Sequence[str] = ()) -> list[str]:
     for number in range(13 * times):
         asked = (
             f"We keep the ledger number {number} in the vault of the third harbour. "
-            + "It is heavy and old. " * 30
+            + "It is heavy, old and très cher. " * 30
         )
         output = "\n".join(f"line {each} of build {number} took {each * 7} ms" for each in range(190))
         lines += turn_lines(10 * number, asked, command=f"make part-{number}", output=output)
