@@ -4,7 +4,7 @@ The default is all-MiniLM-L6-v2 (English, 384 dimensions, 256 tokens) from the p
 whose weights are stored as int8 and computed as float32. Tokens are pooled by their mean (Reimers and Gurevych,
 2019) and rows are made unit vectors.
 
-Each text is run alone: nine tenths of the time are its matrix products, at what the processor can do at best, so
+Each text is run alone: nine tenths of the time are its products, near what the processor can do at best, so
 batching gains nothing and padding only costs; and a text's vector does not depend on its company.
 """
 
