@@ -61,6 +61,8 @@ def make_postgres(url: URL) -> Engine:
         engine = create_engine(
             url.difference_update_query([_PREPARE]),
             pool_pre_ping=True,
+            # No column is of that type: one question less of each new connection.
+            use_native_hstore=False,
             pool_size=CONNECTIONS,
             max_overflow=_MORE,
             # Whatever the server's default is: a writer sees what those before it committed.

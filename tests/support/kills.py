@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -40,15 +40,21 @@ class KillAtStep(Interceptor):
 
 @dataclass
 class KillAtStatement:
-    """Kills before the statement of this number, in whatever transaction it stands."""
+    """Kills before the statement of this number, in whatever transaction it stands.
+
+    note: called at the kill itself: what is asynchronous may go on for a moment, as no killed process does.
+    """
 
     left: int
     seen: int = 0
+    note: Callable[[], None] | None = None
 
     def __call__(self, *_: Any) -> None:
         self.seen += 1
         self.left -= 1
         if self.left == 0:
+            if self.note is not None:
+                self.note()
             raise KilledError
 
 
