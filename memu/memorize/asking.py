@@ -47,6 +47,13 @@ class Ask(Protocol):
     async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
         """Forget the reply known by these messages: it is of no use, and is to be asked for anew another time."""
 
+    async def forget_recalled(self, asked: Sequence[Sequence[ChatMessage]], *, template: str) -> bool:
+        """Forget the replies known by these messages if all of them came to an earlier run, one that was killed.
+
+        Returns:
+            Whether they did. In this run the model was not asked yet then, and what was of no use may be good now.
+        """
+
 
 class Asker:
     """An ``Ask`` for one source (``resource_id``) or page (``file_id``) of a scope.
@@ -73,6 +80,7 @@ class Asker:
         self._step = step
         self._resource_id = resource_id
         self._file_id = file_id
+        self._recalled: set[str] = set()
         self.prompts: list[str] = []
 
     @property
@@ -93,6 +101,7 @@ class Asker:
         self.prompts.append(key)
         kept = await self._database.read(lambda session: session.within(self._scope).replies.get(key))
         if kept is not None:
+            self._recalled.add(key)
             return kept
         # The next turn begins when this reply is stored: no more of them than calls at once are lost by a kill.
         async with self._meter.turn():
@@ -107,7 +116,17 @@ class Asker:
     async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
         """See :class:`Ask`."""
         key = hash_prompt(template, self._model.name, messages)
+        self._recalled.discard(key)
         await self._database.write(lambda session: session.within(self._scope).replies.drop(key))
+
+    async def forget_recalled(self, asked: Sequence[Sequence[ChatMessage]], *, template: str) -> bool:
+        """See :class:`Ask`."""
+        keys = {hash_prompt(template, self._model.name, messages) for messages in asked}
+        if not keys <= self._recalled:
+            return False
+        for messages in asked:
+            await self.reject(messages, template=template)
+        return True
 
 
 async def ask_once(

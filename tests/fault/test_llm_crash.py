@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.colleague import good
+from support.colleague import WRONG, Write, good, only_at
 from support.kills import KillAtStatement, KillAtStep, KilledError, listening
 from support.postgres import Server
 from support.server import ScriptedServer, chat, later, scripted_server
@@ -45,11 +45,11 @@ def server() -> Iterator[ScriptedServer]:
         yield scripted
 
 
-async def sync(bench: Bench, server: ScriptedServer, *interceptors: Interceptor) -> None:
+async def sync(bench: Bench, server: ScriptedServer, *interceptors: Interceptor, **options: Any) -> None:
     """One sync, as a process of its own would do it."""
     told = Settings.load(chat_model="m", chat_base_url=server.base_url, concurrency=AT_ONCE)
     async with bench.open(settings=told, interceptors=interceptors) as memu:
-        report = await memu.memorize_workspace(bench.work, synthesize=True)
+        report = await memu.memorize_workspace(bench.work, synthesize=True, **options)
         assert (report.ok, report.unpatched) == (True, ())
 
 
@@ -120,3 +120,31 @@ async def test_p2_killed_at_any_point_only_what_was_in_flight_is_asked_again(
     record_property(f"crash points by {kind}", points)
     record_property(f"most calls made twice, killed by {kind}", most)
     assert points > (4 if prepared[0].server is None else 1)
+
+
+@pytest.mark.parametrize("wrong", [WRONG["a copy of the prompt"], WRONG["instructions of its own"]])
+async def test_p3_replies_of_no_use_to_a_killed_run_keep_no_good_server_from_its_part(
+    tmp_path: Path, store_server: Server | None, wrong: Write, record_property: Any
+) -> None:
+    """Killed after the second bad reply was stored and before it was forgotten, the next run finds both."""
+    every, number, points = (1 if EVERY == 1 else 3) * (1 if store_server is None else RARER), 1, 0
+    bench = Bench(tmp_path / "base", server=store_server)
+    while True:
+        bench.write({"deploys.md": BEFORE["deploys.md"]})
+        reached = False
+        with scripted_server(chat(only_at("fold", wrong) if number % 2 else wrong)) as bad:
+            try:
+                await sync(bench, bad, KillAtStep(number))
+            except KilledError:
+                reached = True
+            except AssertionError:
+                # It came to an end, and says what it could not read.
+                pass
+        if not reached:
+            break
+        with scripted_server(chat(good)) as calm:
+            await sync(bench, calm, retry_failed=True)
+        bench.discard()
+        number, points = number + every, points + 1
+    record_property("crash points", points)
+    assert points > 4

@@ -90,6 +90,9 @@ class Answers:
     async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
         """Nothing is remembered."""
 
+    async def forget_recalled(self, asked: Sequence[Sequence[ChatMessage]], *, template: str) -> bool:
+        return False
+
 
 @given(SOURCES, st.integers(200, 2000))
 @settings(max_examples=80, deadline=None)

@@ -60,6 +60,9 @@ class Asked:
     async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
         self.rejected.append(messages[-1].content)
 
+    async def forget_recalled(self, asked: Sequence[Sequence[ChatMessage]], *, template: str) -> bool:
+        return False
+
 
 def read(text: str, path: str = "docs/deploys.md") -> Document:
     source = Source(path=path, text=text)

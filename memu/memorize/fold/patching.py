@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memu.errors import CapReached, ProviderError, ReplyError
@@ -15,6 +16,7 @@ from memu.memorize.fold.patch_prompt import ask_again, ask_for_patch
 from memu.memorize.fold.patch_reading import Reading, read_draft
 from memu.memorize.fold.patch_trial import PROMPT_TOKENS, Verdict, try_operations
 from memu.memorize.prompt_files import load_prompt
+from memu.providers.protocols import ChatMessage
 from memu.providers.refusals import ContextExceeded
 
 __all__ = ["needs_model", "patch_page"]
@@ -56,11 +58,13 @@ async def _patch(reading: Reading, ask: Ask, tokens: int) -> Patched:
     first = messages = ask_for_patch(reading, numbers)
     verdict: Verdict | None = None
     accepted: tuple[Operation, ...] = ()
-    asked, unread, refused, fault = 0, 0, 0, ""
-    while asked < _TRIES:
-        asked += 1
+    unread, refused, fault = 0, 0, ""
+    asked: list[Sequence[ChatMessage]] = []
+    template = load_prompt("fold").template
+    while len(asked) < _TRIES:
+        asked.append(messages)
         try:
-            reply = await ask(messages, template=load_prompt("fold").template, schema=SCHEMA)
+            reply = await ask(messages, template=template, schema=SCHEMA)
             operations, unread = _read(reply)
         except (CapReached, ContextExceeded):
             raise
@@ -77,11 +81,13 @@ async def _patch(reading: Reading, ask: Ask, tokens: int) -> Patched:
         if not verdict.refused:
             break
         messages = ask_again(first, verdict.refused)
+    if not accepted and (refused or fault) and await ask.forget_recalled(asked, template=template):
+        return await _patch(reading, ask, tokens)
     if verdict is None:
-        return replace(await asyncio.to_thread(mend, reading.draft), asked=asked, failed=fault)
+        return replace(await asyncio.to_thread(mend, reading.draft), asked=len(asked), failed=fault)
     left_out = (f"{unread} that could not be read",) if unread else ()
     useless = "None of its operations could be carried out." if refused and not accepted else None
-    return replace(verdict.patched, asked=asked, rejected=(*verdict.patched.rejected, *left_out), failed=useless)
+    return replace(verdict.patched, asked=len(asked), rejected=(*verdict.patched.rejected, *left_out), failed=useless)
 
 
 def _read(reply: str) -> tuple[tuple[Operation, ...], int]:

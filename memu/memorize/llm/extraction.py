@@ -151,8 +151,11 @@ class _Reading:
             except ProviderError as error:
                 self.ended = error
                 return (_Outcome(chunk=chunk, lost=str(error)),)
+        template = load_prompt("extract").template
+        if await self.ask.forget_recalled(asked, template=template):
+            return await self._read(chunk)
         for messages in asked:
-            await self.ask.reject(messages, template=load_prompt("extract").template)
+            await self.ask.reject(messages, template=template)
         dropped = bad.dropped if isinstance(bad, _Worthless) else {}
         return (_Outcome(chunk=chunk, lost=str(bad), dropped=dropped),)
 
