@@ -36,6 +36,7 @@ __all__ = [
 _BUSY_SECONDS = 60
 COUNTS = "memu_counts"
 _WRITING = "memu_writing"
+_SET_TO_WRITE = "memu_set_to_write"
 _PRAGMAS = (
     f"busy_timeout = {_BUSY_SECONDS * 1000}",
     "foreign_keys = ON",
@@ -185,7 +186,8 @@ def _make_sqlite(url: URL, *, alone: bool) -> Engine:
         engine = create_engine(url, creator=creator, poolclass=NullPool, hide_parameters=True)
     else:
         open_side_files(path)
-        engine = create_engine(url, pool_size=4, max_overflow=-1, **options)
+        # The one used last is used next: its cache is warm, and it is set as the next transaction likely needs it.
+        engine = create_engine(url, pool_size=4, max_overflow=-1, pool_use_lifo=True, **options)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -210,14 +212,16 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    if is_writing(connection):
+    may_write = is_writing(connection)
+    # Pragmas hold as long as the connection does: to set one again takes as long as to begin.
+    if connection.info.get(_SET_TO_WRITE) is not may_write:
+        connection.exec_driver_sql(f"PRAGMA query_only = {'OFF' if may_write else 'ON'}")
+        if may_write:
+            connection.exec_driver_sql(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
+        connection.info[_SET_TO_WRITE] = may_write
+    if may_write:
         connection.info.pop(COUNTS, None)
-        connection.exec_driver_sql("PRAGMA query_only = OFF")
-        connection.exec_driver_sql(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    else:
-        connection.exec_driver_sql("PRAGMA query_only = ON")
-        connection.exec_driver_sql("BEGIN")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if may_write else "BEGIN")
 
 
 def _make_postgres(url: URL) -> Engine:
