@@ -87,7 +87,8 @@ async def _patch(reading: Reading, ask: Ask, tokens: int) -> Patched:
         return replace(await asyncio.to_thread(mend, reading.draft), asked=len(asked), failed=fault)
     left_out = (f"{unread} that could not be read",) if unread else ()
     useless = "None of its operations could be carried out." if refused and not accepted else None
-    return replace(verdict.patched, asked=len(asked), rejected=(*verdict.patched.rejected, *left_out), failed=useless)
+    rejected = (*verdict.patched.rejected, *left_out)
+    return replace(verdict.patched, asked=len(asked), rejected=rejected, failed=useless)
 
 
 def _read(reply: str) -> tuple[tuple[Operation, ...], int]:
