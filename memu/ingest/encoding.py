@@ -7,6 +7,7 @@ the decoded text looks like writing (``plausibility``), because short texts ofte
 from __future__ import annotations
 
 import codecs
+import io
 import re
 from dataclasses import dataclass, replace
 
@@ -31,7 +32,6 @@ _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\b\a\x1b
 _NUL_RUN = re.compile(b"\x00{16,}")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _JIS_ESCAPE = re.compile(rb"\x1b\$[@B]|\x1b\(J")
-_HIGH_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
 
 _MAX_CONTROLS = 0.1
 _MAX_CONTROLS_8BIT = 0.01
@@ -200,9 +200,11 @@ def _sample(data: bytes) -> bytes:
     """Whole lines that hold bytes beyond ASCII, up to a bound: only they tell encodings apart."""
     lines: list[bytes] = []
     size = 0
-    for match in _HIGH_LINE.finditer(data):
-        lines.append(match[0])
-        size += len(match[0])
+    for line in io.BytesIO(data):
+        if line.isascii():
+            continue
+        lines.append(line)
+        size += len(line)
         if size >= _SAMPLE_SIZE:
             break
     return b"".join(lines)
