@@ -18,11 +18,13 @@ from memu.storage.search import ScoredPassage, SearchFilter
 from memu.storage.statements import listed, within
 from memu.storage.tables import passage, recall_entry, recall_file, recall_file_entry, resource
 
-__all__ = ["SCORE_DIGITS", "findable", "select_passing", "settle"]
+__all__ = ["SCORE_DIGITS", "find_passing", "findable", "select_passing", "settle"]
 
 # Sums of equal terms in another order differ in the last bits; beyond this a difference means nothing.
 SCORE_DIGITS = 9
 _FILTERS_KEPT = 128
+# Of more than these all that passes a filter is asked for, which takes about as long.
+_FEW = 2000
 # A column of 64 bits holds them.
 _MOST_NANOSECONDS = 2**63 - 1
 
@@ -75,6 +77,27 @@ def select_passing(
     rest = findable(replace(wanted, path_glob=None, changed_since=None, changed_until=None, workspace_id=None))
     parts = [select(*columns).select_from(passage).where(own.in_(ids), rest, *also) for own, ids in owners]
     return union_all(*parts)
+
+
+def find_passing(scoped: Scoped, wanted: SearchFilter, ids: Sequence[str]) -> list[str]:
+    """Those of ``ids`` that pass the filter, in their order; ``among`` is left to the search."""
+    filters = replace(wanted, among=None)
+    if len(ids) > _FEW:
+        passing = set(scoped.run(_all_passing(filters)).scalars())
+    else:
+        passing = set(scoped.run(_passing(filters), ids=ids).scalars())
+    return [each for each in ids if each in passing]
+
+
+@lru_cache(maxsize=_FILTERS_KEPT)
+def _passing(wanted: SearchFilter) -> Select[Any]:
+    """Those of ``ids`` that pass the filter."""
+    return select(passage.c.id).where(listed(passage.c.id, "ids"), findable(wanted))
+
+
+@lru_cache(maxsize=_FILTERS_KEPT)
+def _all_passing(wanted: SearchFilter) -> SelectBase:
+    return select_passing(wanted, passage.c.id)
 
 
 def _owners_of(wanted: SearchFilter) -> list[tuple[ColumnElement[Any], Select[Any]]]:

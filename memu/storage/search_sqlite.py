@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Integer, LargeBinary, Select, bindparam, select, type_coerce
 
-from memu.storage.conditions import findable, select_passing, settle
+from memu.storage.conditions import find_passing, select_passing, settle
 from memu.storage.question import COSINE_DIGITS, FILTERS_KEPT, Questioned, length_of
-from memu.storage.scoped import Scoped, chunks, linked
+from memu.storage.scoped import Scoped, linked
 from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter
 from memu.storage.statements import listed, within
 from memu.storage.tables import passage, passage_vector
@@ -88,9 +88,7 @@ class SqliteSearch(Questioned):
         if len(named) <= limit * TRIED_AT_FIRST:
             return settle(self._scoped, named, wanted, limit)
         # Places are dear: they are asked only of the best of those that pass.
-        passing: set[str] = set()
-        for piece in chunks([each for each, _ in named]):
-            passing.update(self._scoped.run(_passing(wanted), ids=piece).scalars())
+        passing = set(find_passing(self._scoped, wanted, [each for each, _ in named]))
         left = [(each, score) for each, score in named if each in passing]
         return settle(self._scoped, _best(left, limit), EVERYTHING, limit)
 
@@ -155,12 +153,6 @@ def _passing_ids(wanted: SearchFilter) -> Select[Any]:
     """``most`` passages that pass the filter."""
     passing = select_passing(wanted, passage.c.id).subquery("passing")
     return select(passing.c.id).limit(bindparam("most", type_=Integer))
-
-
-@lru_cache(maxsize=FILTERS_KEPT)
-def _passing(wanted: SearchFilter) -> Select[Any]:
-    """Those of ``ids`` that pass the filter."""
-    return select(passage.c.id).where(listed(passage.c.id, "ids"), findable(wanted))
 
 
 @lru_cache(maxsize=FILTERS_KEPT)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from memu.storage.conditions import settle
+from memu.storage.conditions import SCORE_DIGITS, find_passing, settle
 from memu.storage.counts import Counts
 from memu.storage.scoped import Scoped, chunks
 from memu.storage.search import EVERYTHING, TRIED_AT_FIRST, ScoredPassage, SearchFilter, WordWeights
+from memu.storage.word_query import Word, group_variants, idf, part_words
 from memu.storage.word_statements import (
     Shape,
     best_scores,
@@ -19,6 +20,7 @@ from memu.storage.word_statements import (
     measure_passages,
     passing_scores,
 )
+from memu.storage.word_sums import WordSums, best_of
 from memu.tokens import QueryTerm
 
 __all__ = ["WordRanking"]
@@ -33,15 +35,6 @@ _STEP = 4
 # Of what rarer words find, so many times the passages that are wanted are scored by common words too.
 _FINALISTS = 5
 _SLOW_TO_COUNT = 500
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """The spellings of a query's term that occur, in how many passages, and its idf."""
-
-    spellings: tuple[str, ...]
-    frequency: int
-    rarity: float
 
 
 class WordRanking:
@@ -63,7 +56,7 @@ class WordRanking:
         N, the average length and n (passages with the term) are counted over the whole scope, whatever the filter.
         A variant that two terms share counts for the first; of a term's variants in a passage the most frequent.
         """
-        groups = _group_variants(terms)
+        groups = group_variants(terms)
         count, total = self._measure()
         if not groups or not count or limit <= 0:
             return []
@@ -72,15 +65,24 @@ class WordRanking:
             return []
         weights = weights or _DEFAULT_WEIGHTS
         first = limit * TRIED_AT_FIRST
-        rare, common = _part(words, max(weights.common_from, int(weights.common_share * count)), first)
+        rare, common = part_words(words, max(weights.common_from, int(weights.common_share * count)), first)
+        average = max(1.0, total / count)
+        if self._is_summed_here(rare, common):
+            sums = WordSums(
+                scoped=self._scoped,
+                rare=rare,
+                common=common,
+                weights=weights,
+                average=average,
+                finalists=first * _FINALISTS,
+            )
+            return self._best_sums(sums, wanted, limit)
         shape, values = _arrange(rare, common, weights, wanted, across=len(self._scoped.scope_ids) > 1)
-        values["finalists"] = first * _FINALISTS
-        values["average"] = max(1.0, total / count)
-        return self._best(shape, values, wanted, limit)
+        return self._best(shape, values | {"finalists": first * _FINALISTS, "average": average}, wanted, limit)
 
     def most(self, terms: Sequence[QueryTerm], weights: WordWeights | None = None) -> float:
         """(k1+1) times the sum of the terms' idf, that of a word that occurs nowhere included."""
-        groups = _group_variants(terms)
+        groups = group_variants(terms)
         count, _ = self._measure()
         if not groups or not count:
             return 0.0
@@ -88,9 +90,9 @@ class WordRanking:
         occurring = [tuple(filter(frequencies.get, group)) for group in groups]
         numbers = [self._frequency(spellings, frequencies) if spellings else 0 for spellings in occurring]
         k1 = (weights or _DEFAULT_WEIGHTS).k1
-        return (k1 + 1) * math.fsum(_idf(number, count) for number in numbers)
+        return (k1 + 1) * math.fsum(idf(number, count) for number in numbers)
 
-    def _words(self, groups: Sequence[tuple[str, ...]], count: int) -> list[_Word]:
+    def _words(self, groups: Sequence[tuple[str, ...]], count: int) -> list[Word]:
         """The terms that occur, with what of their variants does; of a very long query the rarest."""
         frequencies = self._count_postings([each for group in groups for each in group])
         occurring = [spellings for group in groups if (spellings := tuple(filter(frequencies.get, group)))]
@@ -101,7 +103,7 @@ class WordRanking:
             room -= len(occurring[at])
             if room >= 0:
                 chosen.append(at)
-        return [_Word(occurring[at], numbers[at], _idf(numbers[at], count)) for at in sorted(chosen)]
+        return [Word(occurring[at], numbers[at], idf(numbers[at], count)) for at in sorted(chosen)]
 
     def _measure(self) -> tuple[int, int]:
         """How many passages there are, and the sum of their lengths."""
@@ -136,58 +138,59 @@ class WordRanking:
         number = int(self._scoped.run(count_either(len(spellings)), **terms).scalar_one())
         return self._counts.keep(key, number) if number >= _SLOW_TO_COUNT else number
 
+    def _is_summed_here(self, rare: Sequence[Word], common: Sequence[Word]) -> bool:
+        """Whether a file's postings are brought together by us. One spelling alone has nothing to be summed with."""
+        if self._scoped.connection.dialect.name != "sqlite" or len(self._scoped.scope_ids) > 1:
+            return False
+        return len(rare) + len(common) > 1 or len(rare[0].spellings) > 1
+
+    def _best_sums(self, sums: WordSums, wanted: SearchFilter, limit: int) -> list[ScoredPassage]:
+        """``_best`` of what is summed here."""
+        first = limit * TRIED_AT_FIRST
+        if wanted.among is not None:
+            return self._settle(sums.finish(sums.score(sorted(wanted.among))), wanted, limit)
+        every = sums.find()
+        done = sums.finish(every)
+        if len(done) < first:
+            return self._settle(done, wanted, limit)
+        top = {each: _rounded(score) for each, score in best_of(done, first).items()}
+        least = sorted(top.values(), reverse=True)[first - 1]
+        found = self._settle({each: score for each, score in top.items() if score > least}, wanted, limit)
+        if len(found) == limit:
+            return found
+        passing = find_passing(self._scoped, wanted, list(every))
+        done = sums.finish({each: every[each] for each in passing})
+        return self._settle(best_of(done, limit, slack=10.0**-SCORE_DIGITS), EVERYTHING, limit)
+
     def _best(
         self, shape: Shape, values: Mapping[str, Any], wanted: SearchFilter, limit: int
     ) -> list[ScoredPassage]:
         """The best that pass the filter, tried on the highest scores first: most filters leave much in."""
         first = limit * TRIED_AT_FIRST
-        top = [(each, float(score)) for each, score in self._scoped.run(best_scores(shape), **values, most=first)]
-        if len(top) < first:
-            return settle(self._scoped, top, wanted, limit)
+        rows = self._scoped.run(best_scores(shape), **values, most=first)
+        top = {each: _rounded(score) for each, score in rows}
+        least = min(top.values(), default=0.0)
         # Others may tie with the last one, so what ties with it is not known whole.
-        found = settle(self._scoped, [item for item in top if item[1] > top[-1][1]], wanted, limit)
-        if len(found) == limit:
+        whole = {each: score for each, score in top.items() if score > least} if len(top) == first else top
+        found = self._settle(whole, wanted, limit)
+        if len(found) == limit or len(top) < first:
             return found
         statement = passing_scores(shape, replace(wanted, among=None))
         rows = self._scoped.run(statement, **values, most=limit)
-        return settle(self._scoped, [(each, float(score)) for each, score in rows], wanted, limit)
+        return self._settle({each: score for each, score in rows}, wanted, limit)
+
+    def _settle(self, scores: Mapping[str, float], wanted: SearchFilter, limit: int) -> list[ScoredPassage]:
+        found = [(each, _rounded(score)) for each, score in scores.items()]
+        return settle(self._scoped, found, wanted, limit)
 
 
-def _group_variants(terms: Sequence[QueryTerm]) -> list[tuple[str, ...]]:
-    """The variants of each term, without those that an earlier term has."""
-    seen: set[str] = set()
-    groups: list[tuple[str, ...]] = []
-    for term in terms:
-        new = tuple(each for each in dict.fromkeys(term.variants) if each not in seen)
-        seen.update(new)
-        if new:
-            groups.append(new)
-    return groups
-
-
-def _idf(frequency: int, count: int) -> float:
-    return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
-
-
-def _part(words: Sequence[_Word], common_above: int, wanted: int) -> tuple[list[_Word], list[_Word]]:
-    """The words that find passages and those that are scored on what these find, each in their order.
-
-    Common ones join the finders, the rarest first, until together they occur in as many passages as are wanted.
-    """
-    by_rarity = sorted(range(len(words)), key=lambda at: (words[at].frequency, at))
-    finders: set[int] = set()
-    enough = 0
-    for at in by_rarity:
-        if words[at].frequency <= common_above or enough < wanted:
-            finders.add(at)
-            enough += words[at].frequency
-    common = [each for at, each in enumerate(words) if at not in finders]
-    return [words[at] for at in sorted(finders)], common
+def _rounded(score: float) -> float:
+    return round(float(score), SCORE_DIGITS)
 
 
 def _arrange(
-    rare: Sequence[_Word],
-    common: Sequence[_Word],
+    rare: Sequence[Word],
+    common: Sequence[Word],
     weights: WordWeights,
     wanted: SearchFilter,
     *,
@@ -216,7 +219,7 @@ def _arrange(
     return shape, values
 
 
-def _spell_out(words: Sequence[_Word]) -> list[tuple[int, str, float]]:
+def _spell_out(words: Sequence[Word]) -> list[tuple[int, str, float]]:
     """(number of the word, spelling, idf) of each spelling."""
     return [(number, each, word.rarity) for number, word in enumerate(words) for each in word.spellings]
 

@@ -13,13 +13,11 @@ from sqlalchemy import (
     Double,
     FromClause,
     Integer,
-    Numeric,
     Select,
     Subquery,
     and_,
     bindparam,
     case,
-    cast,
     func,
     literal,
     select,
@@ -85,18 +83,21 @@ def count_either(spellings: int) -> Select[Any]:
 
 @lru_cache(maxsize=_SHAPES_KEPT)
 def best_scores(shape: Shape) -> Select[Any]:
-    """(passage id, score) of the ``most`` best, whatever the filter."""
+    """(passage id, score) of the ``most`` best, whatever the filter.
+
+    To round a score takes as long as to work it out, so whoever asks rounds those that he gets.
+    """
     scored = _scored(shape)
-    return select(scored.c.passage_id, scored.c.score).order_by(scored.c.score.desc()).limit(_most())
+    return select(scored.c.passage_id, scored.c.gain).order_by(scored.c.gain.desc()).limit(_most())
 
 
 @lru_cache(maxsize=_SHAPES_KEPT)
 def passing_scores(shape: Shape, wanted: SearchFilter) -> Select[Any]:
-    """(passage id, score) of those that pass the filter, down to the ``most``-th score."""
+    """(passage id, score) of those that pass the filter, down to what is the ``most``-th score when rounded."""
     passing = _scored(shape, wanted)
-    best = select(passing.c.score).order_by(passing.c.score.desc()).limit(_most()).subquery()
-    least = select(func.min(best.c.score)).scalar_subquery()
-    return select(passing.c.passage_id, passing.c.score).where(passing.c.score >= least)
+    best = select(passing.c.gain).order_by(passing.c.gain.desc()).limit(_most()).subquery()
+    least = select(func.min(best.c.gain)).scalar_subquery()
+    return select(passing.c.passage_id, passing.c.gain).where(passing.c.gain >= least - 10.0**-SCORE_DIGITS)
 
 
 def _most() -> ColumnElement[int]:
@@ -110,7 +111,7 @@ def _is_term(at: int) -> Iterator[ColumnElement[bool]]:
 
 
 def _scored(shape: Shape, wanted: SearchFilter | None = None) -> CTE:
-    """(scope, passage id, score) of the passages with any of the terms: read from their postings alone.
+    """(scope, passage id, gain) of the passages with any of the terms: read from their postings alone.
 
     With ``wanted`` of those that pass it.
     """
@@ -132,8 +133,7 @@ def _scored(shape: Shape, wanted: SearchFilter | None = None) -> CTE:
     found = statement.cte("found")
     if shape.common:
         found = _with_common(shape, found)
-    score = func.round(cast(found.c.gain, Numeric(asdecimal=False)), SCORE_DIGITS).label("score")
-    return select(found.c.passage_id, score).cte("scored")
+    return found
 
 
 def _with_common(shape: Shape, found: CTE) -> CTE:

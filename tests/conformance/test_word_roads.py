@@ -1,0 +1,66 @@
+"""Words are summed by the database or, in one scope of a file, by us: scores and order are the same."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from memu.records import EMPTY_SCOPE, Kind, Scope
+from memu.storage.search import EVERYTHING, SearchFilter, WordWeights
+from memu.tokens import QueryTerm
+
+pytestmark = pytest.mark.conformance
+
+WORDS = [f"w{at}x" for at in range(30)]
+PASSAGES = 400
+NOBODY = Scope.of({"user_id": "nobody"})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_scope_alone_ranks_as_together_with_an_empty_one(store: Any, make: Any, seed: int) -> None:
+    """Short texts of few words, so that many tie; words in most passages, and in few; filters that leave few."""
+    chance = random.Random(seed)
+
+    def fill(repository: Any) -> list[str]:
+        workspace = repository.workspaces.add(name=None, root="/notes")
+        ids: list[str] = []
+        for at in range(PASSAGES // 20):
+            kind = chance.choice([Kind.CHAT, Kind.DOCUMENT, Kind.CODE])
+            folder = "few" if at % 10 == 0 else "many"
+            resource = repository.resources.save(make.resource(workspace, f"{folder}/{at:03}.md", kind=kind))
+            texts = (chance.choices(WORDS, weights=range(1, 31), k=chance.randint(1, 12)) for _ in range(20))
+            passages = [
+                make.passage(
+                    " ".join(text), header=chance.choice(WORDS), kind=kind, ordinal=place, line=place + 1
+                )
+                for place, text in enumerate(texts)
+            ]
+            ids += repository.passages.replace_for_resource(resource.id, passages)
+        return ids
+
+    ids = store.write(fill)
+    store.db.write_now(lambda session: session.within(NOBODY))
+    filters = [
+        EVERYTHING,
+        SearchFilter(path_glob="few/**"),
+        SearchFilter(kinds=frozenset({Kind.CHAT})),
+        SearchFilter(among=frozenset(chance.sample(ids, 30))),
+        SearchFilter(path_glob="few/**", among=frozenset(ids[:100])),
+    ]
+    for _ in range(25):
+        order = chance.sample(WORDS, chance.randint(1, 9))
+        cuts = sorted({0, *chance.choices(range(len(order)), k=3), len(order)})
+        groups = [order[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+        terms = [QueryTerm(variants=tuple(group)) for group in groups]
+        weights = chance.choice([None, WordWeights(common_from=20, common_share=0.1), WordWeights(k1=2.0, b=0.2)])
+        limit = chance.choice([1, 5, 20, 1000])
+        for wanted in filters:
+            alone, together = store.db.read_now(
+                lambda session: (
+                    session.within(EMPTY_SCOPE).search.words(terms, wanted, limit=limit, weights=weights),
+                    session.across([EMPTY_SCOPE, NOBODY]).search.words(terms, wanted, limit=limit, weights=weights),
+                )
+            )
+            assert alone == together
