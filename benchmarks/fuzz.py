@@ -207,7 +207,8 @@ def _change_values(data: bytes, _: object, chance: random.Random) -> bytes:
 
 
 WAYS: tuple[Callable[[bytes, Sequence[tuple[str, bytes]], random.Random], bytes], ...] = (
-    _cut, _leave_out, _repeat, _flip, _put_in, _splice, _move_lines, _recode, _change_values, _change_values, _swell,
+    _cut, _leave_out, _repeat, _flip, _put_in, _splice, _move_lines, _recode, _change_values, _change_values,
+    _swell,
 )  # fmt: skip
 
 if __name__ == "__main__":
