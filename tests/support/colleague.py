@@ -98,7 +98,7 @@ def good(messages: Messages) -> str:
 
 
 def patient(messages: Messages) -> str:
-    """As ``good``, and the same when asked again: what was refused was said by another, to a run that was killed."""
+    """As ``good``, and so when asked again: what was refused was said by another, to a run that was killed."""
     return good(messages[:2])
 
 
