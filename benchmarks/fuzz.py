@@ -1,10 +1,14 @@
 """Reads files that were damaged at random, by all steps from bytes to entries: nothing may crash or hang.
 
     python benchmarks/fuzz.py FOLDER... --seconds 600 --seed 1
+    python benchmarks/fuzz.py --runs 40000
 
 The files of the folders are cut, spliced with each other, repeated, written in another encoding, and given other
 bytes and JSON values here and there. A file that fails, or takes longer than ``--slow`` seconds, is kept; one that
 takes longer than ``--hang`` seconds ends the run with what every thread was doing.
+
+With ``--runs`` it is not chance that makes the files: each form of file holds each sign, and each of many short
+texts, over and over, that many characters in all. What takes time by the square of a length shows.
 """
 
 from __future__ import annotations
@@ -19,13 +23,16 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from memu.ingest.scan import FoundFile
 from memu.memorize.extractors.policies import extract
 from memu.memorize.file_steps import Parse, Read, redact_text
+from memu.memorize.forget.cutting import cut_all_passages, cut_document
+from memu.memorize.forget.forgotten import Forgotten, statement_keys
 from memu.memorize.states import MemorizeState
 from memu.records import Scope
 
@@ -38,6 +45,36 @@ ODD = (
     b"Content-Transfer-Encoding: base64\n", b"=?utf-8?b?", b"WEBVTT\n", b"00:01.000 --> 00:00.000\n", b"Name: ",
     b"[" * 3000, b'{"a":' * 3000, b"(" * 3000, b"*" * 3000, b" " * 3000, b"a" * 70_000, b"- " * 400, b"> " * 400,
     b"\t" * 400, b"9" * 5000, b"1e999999", b"2026-99-99T99:99:99Z",
+)  # fmt: skip
+SAID = "Nobody is to remember the seven lanterns of the harbour."
+FORGOTTEN = replace(Forgotten("00" * 32), hashes=Forgotten("00" * 32).tombstones(statement_keys(SAID)))
+FORMS = {
+    "a.md": f"# Title\n\n{SAID}\n\n",
+    "bare.md": "",
+    "a.txt": "Ann: hello there\nBob: hi\n",
+    "phone.txt": "[03.02.24, 10:11:12] Ann: hello\n[03.02.24, 10:11:13] Bob: ",
+    "a.py": 'def f():\n    """Doc."""\n    x = "',
+    "a.go": "package a\n\nfunc F() {\n",
+    "a.json": '{"a": "',
+    "a.jsonl": '{"type":"user","message":{"role":"user","content":"hi"},"uuid":"1"}\n{"type":"user","a":"',
+    "a.vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>Hello\n",
+    "a.srt": "1\n00:00:01,000 --> 00:00:02,000\nHello\n",
+    "a.eml": "From: a@b.example\nTo: c@d.example\nSubject: x\nDate: Tue, 3 Mar 2026 09:00:00 +0000\n\nHello\n",
+    "a.html": "<html><body><p>Hello ",
+    "a.yaml": "a: 1\nb: ",
+    "a.toml": '[a]\nb = "',
+    "a.csv": "a,b\n1,",
+    "a.log": "2026-11-30 10:00:00 ERROR it broke\n",
+    "a.rst": "Title\n=====\n\nWords.\n\n",
+    "a.ipynb": '{"cells":[{"cell_type":"markdown","source":["',
+}
+RUNS = (
+    *" \n\ta1.-_*#>|`~[](){}<\"'/\\=:+,;!?@&%$^…。你é\u200e0A",
+    "a ", "a\n", "- ", "> ", "[a", "[]", "*a", "a_", "<a", '"\\', '{"', "a.", "1.", "a-", "a=", "\n ", "\n-",
+    "\n>", "\n1", "|a", "a/", "([", "`a", ": ", "a:", "\\n", ". ", "Aa", "a@", "=\n", "<!", "&#", "- a\n",
+    "# a\n", "a b. ", "a: b\n", "**a** ", "[a](b) ", "```\n", "<!-- ", "--> ", "<div>", "[^a]: ", "Ann: hi\n",
+    "$a=1 ", "a && ", "http://a ", "A_B ", "2026-01-01 ", "10:00 ", "== a\n", '"a": ', '{"a":', "[[", "key=",
+    "password: ", "%%", "((a", "/a/", "\\u0061", "a\r", "|-|\n", "***\n", "---\n", "* " * 30 + "\n",
 )  # fmt: skip
 VALUES = (
     b"null",
@@ -56,54 +93,69 @@ VALUE = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"(?=\s*[,\]}])|-?\d+(?:\.\d+)?(?=\s*[
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", type=Path, nargs="+", help="whose files are damaged")
+    parser.add_argument("folders", type=Path, nargs="*", help="whose files are damaged")
+    parser.add_argument("--runs", type=int, default=0, help="characters of each run of signs")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--slow", type=float, default=5, help="seconds that are too many")
     parser.add_argument("--hang", type=float, default=60, help="seconds that no file may take")
     parser.add_argument("--keep", type=Path, default=None, help="where files that fail are kept")
     chosen = parser.parse_args()
-    found = [path for folder in chosen.folders for path in sorted(folder.rglob("*")) if path.is_file()]
-    whole = [(path.name, path.read_bytes()) for path in found if 0 < path.stat().st_size <= MOST_BYTES]
     keep = chosen.keep or Path(tempfile.mkdtemp(prefix="memu-fuzz-"))
     keep.mkdir(parents=True, exist_ok=True)
-    print(f"{len(whole)} files, {chosen.seconds:.0f} s, seed {chosen.seed}; what fails is kept in {keep}")
-    sys.exit(run(whole, keep, chosen.seed, chosen.seconds, chosen.slow, chosen.hang))
+    if chosen.runs:
+        files = make_runs(chosen.runs)
+        print(f"{len(FORMS) * len(RUNS)} files, each with one run of {chosen.runs} characters")
+    else:
+        found = [path for folder in chosen.folders for path in sorted(folder.rglob("*")) if path.is_file()]
+        whole = [(path.name, path.read_bytes()) for path in found if 0 < path.stat().st_size <= MOST_BYTES]
+        files = make_damaged(whole, chosen.seed, chosen.seconds)
+        print(f"{len(whole)} files, {chosen.seconds:.0f} s, seed {chosen.seed}")
+    print(f"what fails is kept in {keep}")
+    sys.exit(run(files, keep, chosen.slow, chosen.hang))
 
 
-def run(
-    whole: Sequence[tuple[str, bytes]], keep: Path, seed: int, seconds: float, slow: float, hang: float
-) -> int:
-    """How many files failed, at most 100."""
-    chance, ends, begun = random.Random(seed), time.monotonic() + seconds, Counter[str]()
-    failed, slowest, ended = 0, (0.0, ""), Counter[str]()
-    case = keep / "case"
-    case.mkdir(exist_ok=True)
+def make_runs(length: int) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each form of file with each run in it."""
+    for name, head in FORMS.items():
+        for piece in RUNS:
+            yield name, f"{head}{piece * (length // len(piece))}x\n".encode()
+
+
+def make_damaged(whole: Sequence[tuple[str, bytes]], seed: int, seconds: float) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of damaged files, until the time is up."""
+    chance, ends = random.Random(seed), time.monotonic() + seconds
     while time.monotonic() < ends:
         name, data = chance.choice(whole)
-        damaged = damage(data, whole, chance)
+        yield name, damage(data, whole, chance)
+
+
+def run(files: Iterable[tuple[str, bytes]], keep: Path, slow: float, hang: float) -> int:
+    """How many files failed or took too long, at most 100."""
+    failed, slowest, ended, begun = 0, (0.0, ""), Counter[str](), Counter[str]()
+    case = keep / "case"
+    case.mkdir(exist_ok=True)
+    for name, data in files:
         path = case / name
-        path.write_bytes(damaged)
-        began = time.monotonic()
+        path.write_bytes(data)
+        began, wrong = time.monotonic(), ""
         faulthandler.dump_traceback_later(hang, exit=True)
         try:
             ended[asyncio.run(read(path))] += 1
         except Exception:  # noqa: BLE001 - whatever it is, it is what is looked for
-            failed += 1
-            (keep / f"{failed}-{name}").write_bytes(damaged)
-            print(f"{failed}-{name}\n{traceback.format_exc()}", flush=True)
+            wrong = traceback.format_exc()
         faulthandler.cancel_dump_traceback_later()
         took = time.monotonic() - began
-        if took > slow:
+        if wrong or took > slow:
             failed += 1
-            (keep / f"{failed}-{name}").write_bytes(damaged)
-            print(f"{failed}-{name} took {took:.1f} s", flush=True)
-        slowest = max(slowest, (took, f"{name}, {len(damaged)} bytes"))
+            path.rename(keep / f"{failed}-{name}")
+            print(f"{failed}-{name} took {took:.1f} s, ends with {data[-40:]!r}\n{wrong}", flush=True)
+        slowest = max(slowest, (took, f"{name}, {len(data)} bytes"))
         begun[path.suffix] += 1
-        path.unlink()
+        path.unlink(missing_ok=True)
         if failed == 100:
             break
-    print(f"{begun.total()} damaged files, {failed} failed; slowest {slowest[0]:.1f} s ({slowest[1]})")
+    print(f"{begun.total()} files, {failed} failed or slow; slowest {slowest[0]:.1f} s ({slowest[1]})")
     print(", ".join(f"{suffix or 'no suffix'} {count}" for suffix, count in begun.most_common()))
     print(", ".join(f"{how} {count}" for how, count in ended.most_common(12)))
     return failed
@@ -120,7 +172,9 @@ async def read(path: Path) -> str:
     if state.skipped:
         return "skipped"
     assert state.document is not None
-    candidates = extract(state.document, path.name).candidates
+    document = cut_document(state.document, path.name, FORGOTTEN)
+    cut_all_passages(state.passages, path.name, FORGOTTEN)
+    candidates = extract(document, path.name).candidates
     text = path.read_bytes()
     lines = text.count(b"\n") + text.count(b"\r") + text.count(b"\xe2\x80\xa8") + text.count(b"\x0b") + 2
     for candidate in candidates:
@@ -207,7 +261,8 @@ def _change_values(data: bytes, _: object, chance: random.Random) -> bytes:
 
 
 WAYS: tuple[Callable[[bytes, Sequence[tuple[str, bytes]], random.Random], bytes], ...] = (
-    _cut, _leave_out, _repeat, _flip, _put_in, _splice, _move_lines, _recode, _change_values, _change_values, _swell,
+    _cut, _leave_out, _repeat, _flip, _put_in, _splice, _move_lines, _recode, _change_values, _change_values,
+    _swell,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def _read(file: IO[str]) -> Iterator[Question]:
             continue
         try:
             yield Question.of(json.loads(line))
-        except (json.JSONDecodeError, ConfigurationError) as error:
+        except (ValueError, ConfigurationError) as error:
             raise ConfigurationError(f"{file.name}, line {number}: {error}") from error
 
 

@@ -23,7 +23,7 @@ _CLOSERS = "\"'”’»)\\]*_"
 # One set of characters in front, so that a search skips to the next of them at once.
 _BOUNDARY = re.compile(
     rf"[。！？.!?…\n](?:(?<=[。！？])(?P<wide>[。！？]*[」』”’）】]*)"
-    rf"|(?<=[.!?…])(?P<narrow>[.!?…]*[{_CLOSERS}]*)(?=\s|$|[{_CJK}])"
+    rf"|(?<=[.!?…])(?P<narrow>[.!?…]*+[{_CLOSERS}]*+)(?=\s|$|[{_CJK}])"
     rf"|(?<=\n)(?P<gap>[ \t]*\n))"
 )
 _OPENERS = re.compile(r"[(\[\"'“„«]")

@@ -31,8 +31,9 @@ _END_OF_THOUGHTS = re.compile(
 # A bracket followed by what may follow it in JSON, or by nothing at all.
 _OPENS = re.compile(r"""\[(?=\s*(?:[\[{"\]\-0-9,]|true|false|null|\Z))|\{(?=\s*(?:["},]|\Z))""")
 _STARTS_AT_ONCE = re.compile(r"\A\s*(?:```\w*\s*)?[\[{]")
-# A comma before a closing bracket, outside of strings.
-_SPARE_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[\]}])', re.DOTALL)
+# A comma before a closing bracket, outside of strings. A string that nothing closes is passed over whole: tried
+# anew from each of its quotes, a reply that goes round and round would take minutes.
+_SPARE_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|,(?=\s*[\]}])', re.DOTALL)
 # Control characters but for white space, halves of a character, and what overrides the direction of text.
 _UNSOUND = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _GAP = re.compile(r"[\s,]*")
@@ -176,6 +177,9 @@ def _is_cut(rest: str) -> bool:
     except json.JSONDecodeError as error:
         fence = rest.rstrip().removesuffix("```").rstrip()
         return error.msg.startswith("Unterminated string") or error.pos >= len(fence)
+    except ValueError:
+        # A number of thousands of digits: a model that goes round and round.
+        return False
     return False
 
 

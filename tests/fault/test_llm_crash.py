@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.colleague import WRONG, Write, good, only_at
+from support.colleague import WRONG, Write, good, only_at, patient
 from support.kills import KillAtStatement, KillAtStep, KilledError, listening
 from support.postgres import Server
 from support.server import ScriptedServer, chat, later, scripted_server
@@ -142,7 +142,7 @@ async def test_p3_replies_of_no_use_to_a_killed_run_keep_no_good_server_from_its
                 pass
         if not reached:
             break
-        with scripted_server(chat(good)) as calm:
+        with scripted_server(chat(patient)) as calm:
             await sync(bench, calm, retry_failed=True)
         bench.discard()
         number, points = number + every, points + 1

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from support.citations import check_tree
-from support.colleague import WRONG, Write, good, merging, wordy
+from support.colleague import WRONG, Write, good, merging, patient, wordy
 from support.kills import KillAtStep, KilledError
 from support.postgres import SERVERS, Server
 from support.stores import Bench
@@ -132,11 +132,11 @@ class ModelMachine(RuleBasedStateMachine):
     @rule()
     def sync_calmly(self) -> None:
         """P3 for a model: the entries of a fresh store, none that stand in; P7: one more sync asks nothing."""
-        report = self.sync(self.bench, ScriptedChatModel(usual=good))
+        report = self.sync(self.bench, ScriptedChatModel(usual=patient))
         assert (report.ok, report.waiting) == (True, ())
         self.holds(report)
         other = Bench(self.bench.base, "fresh", self.bench.server)
-        self.sync(other, ScriptedChatModel(usual=good))
+        self.sync(other, ScriptedChatModel(usual=patient))
         rows, expected = self.bench.comparable(), other.comparable()
         assert rows["recall_entry"] == expected["recall_entry"]
         assert rows["resource"] == expected["resource"]
@@ -146,7 +146,7 @@ class ModelMachine(RuleBasedStateMachine):
         stored = self.bench.rows()
         assert not [row for row in stored["recall_entry"] if "stand_in" in row]
         assert (stored["reply"], stored["fold_queue"]) == ([], [])
-        model = ScriptedChatModel(usual=good)
+        model = ScriptedChatModel(usual=patient)
         again = self.sync(self.bench, model)
         assert (model.asked, again.pages.to_dict()) == ([], {"created": [], "changed": [], "removed": []})
         other.remove()

@@ -22,6 +22,7 @@ __all__ = [
     "merging",
     "only_at",
     "page_of",
+    "patient",
     "read_prompt",
     "replies_of",
     "wordy",
@@ -94,6 +95,11 @@ def page_of(text: str) -> str:
 def good(messages: Messages) -> str:
     """What a careful colleague answers: each sentence of a source once, each new entry on its page once."""
     return _answer(read_prompt(messages), str)
+
+
+def patient(messages: Messages) -> str:
+    """As ``good``, and so when asked again: what was refused was said by another, to a run that was killed."""
+    return good(messages[:2])
 
 
 def wordy(messages: Messages) -> str:

@@ -26,8 +26,8 @@ from memu.records import LineSpan
 __all__ = ["read_markdown_blocks"]
 
 _DEEPEST = 60
-_DEFINITIONS = re.compile(r"(?:\[[^\]^\n]+\]:[ \t]*\S+[^\n]*(?:\n|$))+")
-_COMMENT = re.compile(r"^<!--.*?-->\s*|\s*<!--(?:(?!<!--).)*?-->$", re.DOTALL)
+_DEFINITIONS = re.compile(r"(?:\[[^\]^\n]+\]:[ \t]*\S[^\n]*(?:\n|$))+")
+_COMMENT = re.compile(r"^<!--.*?-->\s*|(?<!\s)\s*<!--(?:(?!<!--).)*?-->$", re.DOTALL)
 
 
 def read_markdown_blocks(text: str, damage: Counter[str]) -> tuple[list[Block], FrontMatter | None]:

@@ -45,8 +45,8 @@ _STAND_IN = re.compile(
 # On an iPhone the app marks what it writes itself by a character without width.
 _BY_APP = "\u200e"
 _TRAILER = re.compile(
-    r"[ \u200e]*<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje\.?"
-    r"|attached: [^<>\n]{1,200})>$"
+    r"(?<![ \u200e])[ \u200e]*<(?:This message was edited|Diese Nachricht wurde bearbeitet"
+    r"|Se editó este mensaje\.?|attached: [^<>\n]{1,200})>$"
 )
 _UNNAMED = "_chat"
 _AFTERNOON = frozenset(["下午", "午后", "午後", "오후"])

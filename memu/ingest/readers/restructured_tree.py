@@ -27,6 +27,8 @@ __all__ = ["read_tree"]
 
 _SIZE_LIMIT = 400_000
 _LINES_LIMIT = 10_000
+# The library looks for the ends of inline markup by the square of a line's length: a minute at 40,000 signs.
+_LONGEST_LINE = 4_000
 _SETTINGS = {
     "report_level": 5,
     "halt_level": 6,
@@ -40,7 +42,8 @@ _SETTINGS = {
 
 def read_tree(text: str, run: list[NumberedLine], damage: Counter[str]) -> list[Block]:
     """The blocks of a text whose lines are ``run``; what the library cannot take is read as plain text."""
-    if len(text) > _SIZE_LIMIT or len(run) > _LINES_LIMIT:
+    longest = max((len(line.text) for line in run), default=0)
+    if len(text) > _SIZE_LIMIT or len(run) > _LINES_LIMIT or longest > _LONGEST_LINE:
         return read_plain_blocks(run)
     # A plain copy each, for the library writes into them.
     document = docutils.utils.new_document("source", copy(_make_settings()))

@@ -14,11 +14,13 @@ from memu.providers.replies import Parsed, parse_items
 __all__ = ["SCHEMA", "Operation", "parse_operations"]
 
 _NAME = re.compile(r"\W*([eb])?\s*(\d{1,6})\W*", re.IGNORECASE)
+_LONGEST_NAME = 40
 
 
 def _read_name(value: object, kind: str) -> object:
     """``"[E3]"``, ``"3"`` and ``3`` as ``"e3"`` (or ``"b3"``); anything else as it is, to be refused by name."""
-    found = _NAME.fullmatch(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    is_name = isinstance(value, str | int) and not isinstance(value, bool) and len(str(value)) <= _LONGEST_NAME
+    found = _NAME.fullmatch(str(value)) if is_name else None
     return f"{(found[1] or kind).lower()}{int(found[2])}" if found else value
 
 

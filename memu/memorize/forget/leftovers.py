@@ -18,7 +18,7 @@ from memu.tokens import text_key
 __all__ = ["find_left"]
 
 _FOOTNOTE = re.compile(r"\s*\[\^[^\]\s]{1,60}\]:")
-_HEADING = re.compile(r"\s*#{1,6}\s+")
+_HEADING = re.compile(r"^\s*#{1,6}\s+")
 
 
 def find_left(repository: Repository, selection: Selection) -> tuple[str, ...]:

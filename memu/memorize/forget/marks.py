@@ -11,7 +11,7 @@ MARK = "[forgotten]"
 
 _ANY_MARK = re.compile(re.escape(MARK))
 _FIRST_MARKS = re.compile(rf"(?:\s*{re.escape(MARK)})+\s*")
-_LAST_MARKS = re.compile(rf"\s*(?:{re.escape(MARK)}\s*)+$")
+_LAST_MARKS = re.compile(rf"(?<!\s)\s*(?:{re.escape(MARK)}\s*)+$")
 
 
 def trim_marks(text: str) -> str:

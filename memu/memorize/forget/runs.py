@@ -29,7 +29,6 @@ _WORD = re.compile(r"\S+")
 # A letter of another script with what is written above and below it, or a stretch of ASCII.
 _CLUSTER = re.compile(rf"[\x00-\x7f]+(?![{MARKS}\u1160-\u11ff])|.[{MARKS}\u1160-\u11ff]*", re.DOTALL)
 _AFTER_LEVEL = re.compile(rf"(?:^|\s|\[){LEVELS}[\]:]?\s+$")
-_AFTER_FIGURE = re.compile(r"(?:^|\s)\S*\d\S*\s+$")
 _AFTER_MARKERS = re.compile(rf"(?:^|[^\w\s@#+:!-]\s*|[-:!+]\s+)(?:{MARKERS}\s+)+$")
 _AFTER_MARKER = re.compile(rf"(?:^|[^\w@#+:!]){MARKERS}\s+$")
 _BEFORE_TAGS = re.compile(r"(?:\s+(?:[@#+^]|:\w)\S{1,60})+\s*$")
@@ -142,7 +141,8 @@ def _begins(text: str, start: int) -> bool:
     if head != before:
         if not before[-1].isalnum():
             return before[-1] not in "&+"
-        figure = _AFTER_FIGURE.search(head) is not None and not text[start].islower()
+        last_word = before.rsplit(None, 1)[-1]
+        figure = any(map(str.isdecimal, last_word)) and not text[start].islower()
         return figure or follows_marker(head, text[start]) or _AFTER_LEVEL.search(head) is not None
     return not before[-1].isalnum() and not (before[-1] in _BINDING and before[-2:-1].isalnum())
 
