@@ -139,7 +139,7 @@ class WordRanking:
         return self._counts.keep(key, number) if number >= _SLOW_TO_COUNT else number
 
     def _is_summed_here(self, rare: Sequence[Word], common: Sequence[Word]) -> bool:
-        """Whether a file's postings are brought together by us. One spelling alone has nothing to be summed with."""
+        """Whether a file's postings are brought together by us. One spelling has nothing to be summed with."""
         if self._scoped.connection.dialect.name != "sqlite" or len(self._scoped.scope_ids) > 1:
             return False
         return len(rare) + len(common) > 1 or len(rare[0].spellings) > 1
@@ -177,7 +177,7 @@ class WordRanking:
             return found
         statement = passing_scores(shape, replace(wanted, among=None))
         rows = self._scoped.run(statement, **values, most=limit)
-        return self._settle({each: score for each, score in rows}, wanted, limit)
+        return self._settle(dict(rows.tuples()), wanted, limit)
 
     def _settle(self, scores: Mapping[str, float], wanted: SearchFilter, limit: int) -> list[ScoredPassage]:
         found = [(each, _rounded(score)) for each, score in scores.items()]

@@ -1,6 +1,7 @@
 """BM25 in one scope of an embedded store: a word's postings are read as two long strings, and summed here.
 
-What SQLite takes longest over is not to read postings but to hand each over, or to bring those of a passage together.
+What SQLite takes longest over is not to read postings but to hand each over, or to bring together what is of one
+passage (ADR 0092).
 Scores are those of ``word_statements``, term by term in the same order of operations.
 """
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from memu.records import EMPTY_SCOPE, Kind, Scope
-from memu.storage.search import EVERYTHING, SearchFilter, WordWeights
+from memu.storage.search import EVERYTHING, ScoredPassage, SearchFilter, WordWeights
+from memu.storage.session import Session
 from memu.tokens import QueryTerm
 
 pytestmark = pytest.mark.conformance
@@ -32,9 +35,7 @@ def test_a_scope_alone_ranks_as_together_with_an_empty_one(store: Any, make: Any
             resource = repository.resources.save(make.resource(workspace, f"{folder}/{at:03}.md", kind=kind))
             texts = (chance.choices(WORDS, weights=range(1, 31), k=chance.randint(1, 12)) for _ in range(20))
             passages = [
-                make.passage(
-                    " ".join(text), header=chance.choice(WORDS), kind=kind, ordinal=place, line=place + 1
-                )
+                make.passage(" ".join(text), header=chance.choice(WORDS), kind=kind, ordinal=place, line=place + 1)
                 for place, text in enumerate(texts)
             ]
             ids += repository.passages.replace_for_resource(resource.id, passages)
@@ -52,15 +53,19 @@ def test_a_scope_alone_ranks_as_together_with_an_empty_one(store: Any, make: Any
     for _ in range(25):
         order = chance.sample(WORDS, chance.randint(1, 9))
         cuts = sorted({0, *chance.choices(range(len(order)), k=3), len(order)})
-        groups = [order[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+        groups = [order[start:end] for start, end in pairwise(cuts)]
         terms = [QueryTerm(variants=tuple(group)) for group in groups]
         weights = chance.choice([None, WordWeights(common_from=20, common_share=0.1), WordWeights(k1=2.0, b=0.2)])
         limit = chance.choice([1, 5, 20, 1000])
+        more = {"limit": limit, "weights": weights}
         for wanted in filters:
-            alone, together = store.db.read_now(
-                lambda session: (
-                    session.within(EMPTY_SCOPE).search.words(terms, wanted, limit=limit, weights=weights),
-                    session.across([EMPTY_SCOPE, NOBODY]).search.words(terms, wanted, limit=limit, weights=weights),
-                )
-            )
-            assert alone == together
+            assert_alike(store, terms, wanted, more)
+
+
+def assert_alike(store: Any, terms: Sequence[QueryTerm], wanted: SearchFilter, more: Mapping[str, Any]) -> None:
+    def work(session: Session) -> tuple[list[ScoredPassage], list[ScoredPassage]]:
+        alone, together = session.within(EMPTY_SCOPE), session.across([EMPTY_SCOPE, NOBODY])
+        return alone.search.words(terms, wanted, **more), together.search.words(terms, wanted, **more)
+
+    alone, together = store.db.read_now(work)
+    assert alone == together
