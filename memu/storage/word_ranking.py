@@ -177,7 +177,7 @@ class WordRanking:
             return found
         statement = passing_scores(shape, replace(wanted, among=None))
         rows = self._scoped.run(statement, **values, most=limit)
-        return self._settle(dict(rows.tuples().all()), wanted, limit)
+        return self._settle({each: float(score) for each, score in rows}, wanted, limit)
 
     def _settle(self, scores: Mapping[str, float], wanted: SearchFilter, limit: int) -> list[ScoredPassage]:
         found = [(each, _rounded(score)) for each, score in scores.items()]

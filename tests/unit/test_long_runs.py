@@ -26,6 +26,7 @@ PHONE = "[03.02.24, 10:11:1{}] {}: {}\n"
 FILES = {
     "markup.rst": ("Title\n=====\n\n", "*"),
     "rule.rst": ("Title\n=====\n\nWords.\n\n", "-"),
+    "lists.rst": ("Title\n=====\n\nWords.\n\n", f"{'* ' * 30}\n"),
     "definition.md": ("# Links\n\n[a]: ", "x"),
     "comment.md": ("# Notes\n\n<!-- a --> and", " "),
     "label.md": ("# Notes\n\nA label: the value. ", "*"),
@@ -35,7 +36,7 @@ FILES = {
 
 @pytest.mark.parametrize(("path", "head", "sign"), [(path, *parts) for path, parts in FILES.items()], ids=FILES)
 def test_p5_a_run_of_one_sign_does_not_keep_a_sync(path: str, head: str, sign: str) -> None:
-    source = Source(path=path, text=f"{head}{sign * LONG}x: y\n\nDeploys go out on Tuesdays.\n")
+    source = Source(path=path, text=f"{head}{sign * (LONG // len(sign))}x: y\n\nDeploys go out on Tuesdays.\n")
     document = find_reader(source).read(source)
     assert "".join(block.text for block in document.blocks).replace("\n", " ").endswith("Tuesdays.")
     forgotten = Forgotten("00" * 32)

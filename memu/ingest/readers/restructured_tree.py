@@ -5,6 +5,7 @@ Nothing outside the text is read: no file is included, no raw part is passed on,
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from copy import copy
@@ -29,6 +30,8 @@ _SIZE_LIMIT = 400_000
 _LINES_LIMIT = 10_000
 # The library looks for the ends of inline markup by the square of a line's length: a minute at 40,000 signs.
 _LONGEST_LINE = 4_000
+# And it reads each list within a list anew: a rule of such signs takes a second for each twenty lines.
+_LISTS_WITHIN_LISTS = re.compile(r"\s*(?:[-*+\u2022\u2023\u2043]\s+){8}")
 _SETTINGS = {
     "report_level": 5,
     "halt_level": 6,
@@ -42,8 +45,7 @@ _SETTINGS = {
 
 def read_tree(text: str, run: list[NumberedLine], damage: Counter[str]) -> list[Block]:
     """The blocks of a text whose lines are ``run``; what the library cannot take is read as plain text."""
-    longest = max((len(line.text) for line in run), default=0)
-    if len(text) > _SIZE_LIMIT or len(run) > _LINES_LIMIT or longest > _LONGEST_LINE:
+    if len(text) > _SIZE_LIMIT or len(run) > _LINES_LIMIT or any(map(_takes_long, run)):
         return read_plain_blocks(run)
     # A plain copy each, for the library writes into them.
     document = docutils.utils.new_document("source", copy(_make_settings()))
@@ -60,6 +62,10 @@ def read_tree(text: str, run: list[NumberedLine], damage: Counter[str]) -> list[
         damage["too_deep"] += 1
         return read_plain_blocks(run)
     return walk.blocks
+
+
+def _takes_long(line: NumberedLine) -> bool:
+    return len(line.text) > _LONGEST_LINE or _LISTS_WITHIN_LISTS.match(line.text) is not None
 
 
 def _make_settings() -> Values:
