@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -40,6 +40,34 @@ LABELS = ("harbor", "island", "jacket", "kettle", "ladder", "magnet", "napkin")
 PARTS = ("oyster", "pillow", "quartz", "ribbon", "spider", "tunnel", "velvet")
 SAID = re.compile("|".join((*WORDS, *ENDS, *LABELS, *PARTS)))
 MANY = settings(max_examples=50, deadline=None)
+
+
+@dataclass
+class Answers:
+    """An ``Ask`` that gives its replies in order."""
+
+    replies: Sequence[str | Exception]
+    asked: int = 0
+
+    async def __call__(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        template: str,
+        schema: Mapping[str, Any] | None = None,
+        known_by: Sequence[ChatMessage] | None = None,
+    ) -> str:
+        reply = self.replies[self.asked]
+        self.asked += 1
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
+        """Nothing is remembered."""
+
+    async def forget_recalled(self, asked: Sequence[Sequence[ChatMessage]], *, template: str) -> bool:
+        return False
 
 
 @st.composite
@@ -197,20 +225,10 @@ def test_a_model_that_is_right_wrong_or_dead_leaves_a_backed_page(
             min_size=2, max_size=2,
         )
     )  # fmt: skip
-    asked: list[str] = []
-
-    async def ask(
-        messages: Sequence[ChatMessage], *, template: str, schema: Mapping[str, Any] | None = None
-    ) -> str:
-        reply = replies[len(asked)]
-        asked.append(template)
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
+    ask = Answers(replies)
     page = data.draw(st.composite(lambda draw: a_page(draw, track, entries))())
     left = data.draw(st.lists(st.sampled_from(entries), unique=True))
     draft = replace(draft_of(track, page, left), marks={})
     patched = asyncio.run(patch_page(draft, ask))
     hold(patched, left)
-    assert len(asked) == patched.asked <= 2
+    assert ask.asked == patched.asked <= 2

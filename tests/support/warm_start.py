@@ -28,6 +28,8 @@ _SECONDS = 240
 _ONE_AT_A_TIME = Lock()
 _MESSAGE = 1 << 20
 _MEMU = "from memu.cli import main\nmain()"
+# The interpreter's own modules may lie where only root reads (/root/.pyenv): what somebody else needs of them as well.
+_OF_THE_INTERPRETER = ("colorsys", "email.parser", "importlib.readers", "resource", "rich.console", "rich.table")
 _PRELOADED = (
     "memu.assembly",
     "memu.cli.app",
@@ -210,7 +212,7 @@ def _become(
 if __name__ == "__main__":
     from importlib import import_module
 
-    for name in _PRELOADED:
+    for name in (*_PRELOADED, *_OF_THE_INTERPRETER):
         import_module(name)
     program = _serve(socket.socket(fileno=int(sys.argv[1])))
     # Not with what this module asks of the compiler.
