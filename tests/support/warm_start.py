@@ -28,7 +28,7 @@ _SECONDS = 240
 _ONE_AT_A_TIME = Lock()
 _MESSAGE = 1 << 20
 _MEMU = "from memu.cli import main\nmain()"
-# The interpreter's own modules may lie where only root reads (/root/.pyenv): what somebody else needs of them as well.
+# The interpreter's own modules may lie where only root reads: what somebody else needs of them, beside memu's.
 _OF_THE_INTERPRETER = ("colorsys", "email.parser", "importlib.readers", "resource", "rich.console", "rich.table")
 _PRELOADED = (
     "memu.assembly",
