@@ -147,9 +147,7 @@ class WordRanking:
     def _best_sums(self, sums: WordSums, wanted: SearchFilter, limit: int) -> list[ScoredPassage]:
         """``_best`` of what is summed here."""
         first = limit * TRIED_AT_FIRST
-        if wanted.among is not None:
-            return self._settle(sums.finish(sums.score(sorted(wanted.among))), wanted, limit)
-        every = sums.find()
+        every = sums.find() if wanted.among is None else sums.score(sorted(wanted.among))
         done = sums.finish(every)
         if len(done) < first:
             return self._settle(done, wanted, limit)

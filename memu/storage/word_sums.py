@@ -2,7 +2,7 @@
 
 What SQLite takes longest over is not to read postings but to hand each over, or to bring together what is of one
 passage (ADR 0092).
-Scores are those of ``word_statements``, term by term in the same order of operations.
+Scores are those of ``word_statements``, each gain by the same order of operations.
 """
 
 from __future__ import annotations

@@ -69,3 +69,34 @@ def assert_alike(store: Any, terms: Sequence[QueryTerm], wanted: SearchFilter, m
 
     alone, together = store.db.read_now(work)
     assert alone == together
+
+
+def test_a_filter_finds_what_many_better_ones_of_those_named_hide(store: Any, make: Any) -> None:
+    """By the rarer word all of ``many/`` are better, and more than are scored by common words too."""
+
+    def fill(repository: Any) -> list[str]:
+        workspace = repository.workspaces.add(name=None, root="/notes")
+        ids: list[str] = []
+        for path, texts in {
+            "many/a.md": ["rare rare gold"] * 30,
+            "few/b.md": ["rare iron salt", "rare gold salt"],
+            "rest/c.md": ["gold salt iron"] * 100,
+        }.items():
+            resource = repository.resources.save(make.resource(workspace, path))
+            passages = [make.passage(text, header="", ordinal=at, line=at + 1) for at, text in enumerate(texts)]
+            ids += repository.passages.replace_for_resource(resource.id, passages)
+        return ids
+
+    ids = store.write(fill)
+    store.db.write_now(lambda session: session.within(NOBODY))
+    weights = WordWeights(common_from=40, common_share=0.1)
+    terms = [QueryTerm(variants=("rare",)), QueryTerm(variants=("gold",))]
+    for among in (None, frozenset(ids)):
+        wanted = SearchFilter(path_glob="few/**", among=among)
+        assert_alike(store, terms, wanted, {"limit": 1, "weights": weights})
+        found = store.db.read_now(
+            lambda session, wanted=wanted: session.within(EMPTY_SCOPE).search.words(
+                terms, wanted, limit=1, weights=weights
+            )
+        )
+        assert [each.id for each in found] == [ids[31]]
