@@ -33,6 +33,7 @@ _NUL_RUN = re.compile(b"\x00{16,}")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _JIS_ESCAPE = re.compile(rb"\x1b\$[@B]|\x1b\(J")
 
+_SAMPLE_LINES = 20
 _MAX_CONTROLS = 0.1
 _MAX_CONTROLS_8BIT = 0.01
 _SAMPLE_SIZE = 32 << 10
@@ -150,7 +151,7 @@ def _refuse_controls(data: bytes, limit: float) -> None:
 
 def _decode_other(data: bytes) -> Decoded:
     lines = decode_lines(data)
-    if lines.are_utf8(data):
+    if lines.are_utf8(data) or _is_damaged_log(data, lines):
         return _take_lines(data, lines)
     _refuse_controls(data, _MAX_CONTROLS_8BIT)
     rated = _rate_candidates(data)
@@ -163,6 +164,13 @@ def _decode_other(data: bytes) -> Decoded:
     if rivals:
         raise ReadError(f"encoding unclear ({' or '.join([encoding, *rivals])}): save the file as UTF-8")
     return _finish(text, encoding)
+
+
+def _is_damaged_log(data: bytes, lines: Lines) -> bool:
+    """Whether these are JSON lines, which are UTF-8 by definition, and most of them are in order."""
+    sample = [line.strip() for line in data.split(b"\n", _SAMPLE_LINES)[:_SAMPLE_LINES] if line.strip()]
+    whole = sum(line.startswith(b"{") and line.endswith(b"}") for line in sample)
+    return 2 * whole > len(sample) and 2 * (lines.foreign + lines.broken) <= data.count(b"\n") + 1
 
 
 def _margin(text: str, other: str) -> float:

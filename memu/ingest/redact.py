@@ -30,7 +30,9 @@ _RUN = b"a" * TOKEN_MIN_LENGTH
 _WORD_MAP = bytes(byte if byte < 128 and chr(byte).isalnum() else ord(" ") for byte in range(256))
 _HEAD_LENGTH = 4
 _head_of = itemgetter(slice(_HEAD_LENGTH))
-_ESCAPE = re.compile(rb"\\[nrt]|%[0-9A-F][0-9A-F]")
+_ESCAPE = re.compile(rb"\\(?:[0-7]{3}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})|\\[abefnrtv]|%[0-9A-F][0-9A-F]")
+# The end of an escape for a terminal's colour: what follows it begins a word, in the eyes of who sees the colour.
+_AFTER_COLOUR = re.compile(rb"(?<![A-Za-z0-9])[0-9]{0,3}[mKHJGhl]([A-Za-z0-9]{1,4})")
 
 
 def _by(key: Callable[[SecretPattern], T], patterns: Iterable[SecretPattern]) -> dict[T, list[SecretPattern]]:
@@ -122,6 +124,7 @@ def _present(text: str) -> Iterator[SecretPattern]:
     if runs:
         plain = _ESCAPE.sub(b" ", runs) if b"\\" in runs or b"%" in runs else runs
         heads = set(map(_head_of, plain.translate(_WORD_MAP).split()))
+        heads.update(_AFTER_COLOUR.findall(plain))
         for head in _BY_HEAD.keys() & heads:
             yield from (pattern for pattern in _BY_HEAD[head] if pattern.keyword in text)
         yield from (pattern for pattern in _HEADLESS if pattern.keyword.encode() in runs)

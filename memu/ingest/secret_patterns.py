@@ -60,6 +60,18 @@ def join_words(words: Collection[str]) -> str:
     return joined + ("?" if "" in words else "")
 
 
+# Escapes that end in a letter or digit: what may stand right before a token and is no part of it. The third is
+# that of a terminal's colour, however its beginning is written: \033[32m, ^[[1m, \u001b[0;31m.
+_AFTER = (
+    r"\\[abefnrtv]",
+    "%[0-9A-F][0-9A-F]",
+    r"[\[;0-9\x9b][mKHJGhl]",
+    r"\\[0-7]{3}",
+    r"\\x[0-9A-Fa-f]{2}",
+    r"\\u[0-9A-Fa-f]{4}",
+)
+
+
 def _tokens(
     kind: str,
     prefixes: str,
@@ -68,7 +80,7 @@ def _tokens(
     *,
     not_after: str = "A-Za-z0-9",
 ) -> tuple[SecretPattern, ...]:
-    r"""Tokens with these prefixes. Before one stands no letter or digit, but for an escape (``\n``, ``%3D``).
+    r"""Tokens with these prefixes. Before one stands no letter or digit, but that of an escape (``_AFTER``).
 
     Markdown writers escape ``_`` and ``-``: such a prefix is a form of its own.
     """
@@ -76,8 +88,8 @@ def _tokens(
     for prefix in prefixes.split():
         for form in dict.fromkeys((prefix, re.sub("([_-])", r"\\\1", prefix))):
             literal = re.escape(form)
-            before = rf"(?:(?<![{not_after}]{literal})|(?<=\\[nrt]{literal})|(?<=%[0-9A-F][0-9A-F]{literal}))"
-            patterns.append(SecretPattern(kind, form, f"(?P<secret>{literal}{before}{body})", check))
+            before = "|".join([f"(?<![{not_after}]{literal})", *(f"(?<={each}{literal})" for each in _AFTER)])
+            patterns.append(SecretPattern(kind, form, f"(?P<secret>{literal}(?:{before}){body})", check))
     return tuple(patterns)
 
 

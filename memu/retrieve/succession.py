@@ -98,7 +98,7 @@ def _find_newest(older: FoundPassage, found: Mapping[str, FoundPassage]) -> str 
         each for each, other in found.items() if _may_follow(older, other) and supersedes(_state(other), before)
     ]
     last: str | None = None
-    for each in sorted(taking):
+    for each in sorted(taking, key=lambda each: _place_of(found[each])):
         if last is None or is_later(_state(found[each]), _state(found[last])):
             last = each
     return last
@@ -130,7 +130,7 @@ def _may_follow(older: FoundPassage, other: FoundPassage) -> bool:
 def _best_told(state: RetrieveState) -> list[str]:
     """The best-rated passages in which somebody tells something."""
     told = [each for each in state.ratings if _is_told(state.found[each])]
-    return sorted(told, key=lambda each: (-state.ratings[each], each))[:_LOOKED_AT]
+    return sorted(told, key=lambda each: (-state.ratings[each], *_place_of(state.found[each])))[:_LOOKED_AT]
 
 
 def _is_told(found: FoundPassage) -> bool:
@@ -146,6 +146,12 @@ def _find_named(repository: Repository, state: RetrieveState, names: Sequence[st
     terms = query_terms(" ".join(names), languages_of(state, repository))
     scored = repository.search.words(terms, replace(wanted, kinds=kinds, layers=layers), _DEPTH)
     return repository.passages.hydrate([each.id for each in scored])
+
+
+def _place_of(found: FoundPassage) -> tuple[str, int, int, str]:
+    """What comes first of those that are alike, in every store of the same sources: ids are drawn at random."""
+    told = _state(found)
+    return told.path, told.line, told.ordinal, found.passage.id
 
 
 def _text_of(found: FoundPassage) -> str:

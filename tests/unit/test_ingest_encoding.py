@@ -154,3 +154,12 @@ def test_f11_what_is_no_text_is_named(data: bytes, word: str) -> None:
 def test_unstorable_characters_are_replaced_and_counted() -> None:
     assert replace_unstorable("a\x00b\ud800c") == ("a\ufffdb\ufffdc", 2)
     assert replace_unstorable("fine 🚧") == ("fine 🚧", 0)
+
+
+@pytest.mark.parametrize("odd", [bytes([byte]) for byte in (0x80, 0x81, 0x90, 0x9D, 0xC3, 0xE9, 0xF0, 0xFF)])
+def test_p5_a_byte_that_is_none_of_its_own_does_not_take_a_log_away(odd: bytes) -> None:
+    """JSON lines are UTF-8 by definition: a line to which an odd byte came is damaged, not in another encoding."""
+    line = b'{"type": "user", "message": {"role": "user", "content": "Deploys go out on Tuesdays."}}\n'
+    found = decode(line * 3 + line.replace(b"Tuesdays", b"x " + odd + b" y"))
+    assert found.text.startswith(line.decode() * 3)
+    assert found.replaced + found.foreign_lines == 1
