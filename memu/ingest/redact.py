@@ -31,8 +31,9 @@ _WORD_MAP = bytes(byte if byte < 128 and chr(byte).isalnum() else ord(" ") for b
 _HEAD_LENGTH = 4
 _head_of = itemgetter(slice(_HEAD_LENGTH))
 _ESCAPE = re.compile(rb"\\(?:[0-7]{3}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})|\\[abefnrtv]|%[0-9A-F][0-9A-F]")
-# The end of an escape for a terminal's colour: what follows it begins a word, in the eyes of who sees the colour.
-_AFTER_COLOUR = re.compile(rb"(?<![A-Za-z0-9])[0-9]{0,3}[mKHJGhl]([A-Za-z0-9]{1,4})")
+# An escape for a terminal's colour from where its numbers begin: what follows it begins a word, in the eyes of who
+# sees the colour. In UTF-8 the sign that is both of ESC and "[" ends in \x9b. One set begins it: that is fast.
+_COLOUR = re.compile(rb"[\[;\x9b\\](?:x9[bB]|u009[bB]|233)?[0-9]{0,3}[mKHJGhl]([A-Za-z0-9]{1,4})")
 
 
 def _by(key: Callable[[SecretPattern], T], patterns: Iterable[SecretPattern]) -> dict[T, list[SecretPattern]]:
@@ -120,11 +121,12 @@ def _find(text: str) -> Iterator[Span]:
 
 def _present(text: str) -> Iterator[SecretPattern]:
     """The patterns whose keyword is in the text; for nearly every text there is none."""
-    runs = _long_runs(text.encode("utf-8", "replace")) if len(text) >= TOKEN_MIN_LENGTH else b""
+    data = text.encode("utf-8", "replace")
+    runs = _long_runs(data) if len(text) >= TOKEN_MIN_LENGTH else b""
     if runs:
         plain = _ESCAPE.sub(b" ", runs) if b"\\" in runs or b"%" in runs else runs
         heads = set(map(_head_of, plain.translate(_WORD_MAP).split()))
-        heads.update(_AFTER_COLOUR.findall(plain))
+        heads.update(_COLOUR.findall(data))
         for head in _BY_HEAD.keys() & heads:
             yield from (pattern for pattern in _BY_HEAD[head] if pattern.keyword in text)
         yield from (pattern for pattern in _HEADLESS if pattern.keyword.encode() in runs)

@@ -257,12 +257,19 @@ async def test_f32_p5_a_server_at_fault_loses_nothing_and_is_not_asked_for_ever(
     assert bench.outcome() == (await fresh(bench, server)).outcome()
 
 
+# One fewer than a call has tries: calls run side by side, and one of them may meet them all.
+PASSING = {"refused": (answer(429, None, retry_after="0"), answer(502)), "broken off": (reset, cut_short)}
+
+
 @on_both
-async def test_f32_what_passes_costs_no_statement(bench: Bench, server: ScriptedServer) -> None:
-    server.then(answer(429, None, retry_after="0"), answer(502), reset, cut_short)
+@pytest.mark.parametrize("faults", PASSING.values(), ids=PASSING)
+async def test_f32_what_passes_costs_no_statement(
+    bench: Bench, server: ScriptedServer, faults: tuple[Act, ...]
+) -> None:
+    server.then(*faults)
     report = await sync(bench, server)
     assert (report.ok, report.unpatched) == (True, ())
-    assert len(server.asked) == report.usage.calls + 4
+    assert len(server.asked) == report.usage.calls + len(faults)
     assert bench.outcome() == (await fresh(bench, server)).outcome()
 
 

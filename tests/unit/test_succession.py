@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +57,22 @@ def test_of_several_the_last_said_comes_first() -> None:
     found = {"old": told(OLD, 1), "new": told(NEW, 2), "later": told(LATER, 2, 9)}
     changed, _ = put_newer_first(["old"], found, {"old": 0.5, "new": 0.4})
     assert order(changed) == ["later", "old", "new"]
+
+
+@pytest.mark.parametrize("ids", [("a", "b"), ("b", "a")])
+def test_of_two_of_which_none_is_later_the_same_comes_first_whatever_their_ids(ids: tuple[str, str]) -> None:
+    first, second = (told(NEW, 2), told(NEW, 2))
+    assert second.resource is not None
+    second = replace(second, resource=replace(second.resource, path="other_2.json"))
+    old = told(OLD, 1)
+    old = replace(old, passage=replace(old.passage, happened_at=datetime(2024, 1, 1, tzinfo=UTC)))
+    first, second = (
+        replace(each, passage=replace(each.passage, happened_at=datetime(2024, 5, 1, tzinfo=UTC)))
+        for each in (first, second)
+    )
+    found = {"old": old, **dict(zip(ids, (first, second), strict=True))}
+    changed, _ = put_newer_first(["old"], found, {"old": 0.5})
+    assert order(changed)[0] == ids[1]
 
 
 @pytest.mark.parametrize(
