@@ -9,7 +9,7 @@ from dataclasses import replace
 from memu.ingest.disguises import redact_disguised
 from memu.ingest.document import Document, Source
 from memu.ingest.reader import find_reader
-from memu.ingest.readers.assembly import HEAD
+from memu.ingest.readers.session import find_log
 from memu.ingest.redact import redact
 from memu.ingest.redacted_lines import RedactedLines, count_from, redact_lines
 from memu.ingest.sessions.borders import Border
@@ -62,8 +62,7 @@ def note_border(trace: LogTrace, document: Document, text: str, path: str) -> Lo
     if border is None:
         return trace
     behind = Counter(count_from(trace.redacted, border.line)) + _count_hidden(document, border, path)
-    # The last line of the head may go on behind it.
-    return replace(trace, head_lines=text.count("\n", 0, HEAD) + 1, redacted_behind=dict(behind))
+    return replace(trace, head_lines=find_log(text)[1], redacted_behind=dict(behind))
 
 
 def _count_hidden(document: Document, border: Border, path: str) -> Counter[str]:

@@ -16,6 +16,7 @@ from memu.ingest.document import Block, Document
 from memu.ingest.log_heads import LogHead, find_head
 from memu.ingest.sessions.borders import Border
 from memu.ingest.sessions.events import read_turn
+from memu.ingest.sessions.log_records import LINES_THAT_TELL
 from memu.memorize.candidate import Candidate
 from memu.memorize.extractors.sessions import did_something
 from memu.memorize.extractors.trust import vouches_for_nothing
@@ -26,9 +27,6 @@ from memu.memorize.states import MemorizeState
 from memu.records import Kind, Passage, Track
 
 __all__ = ["count_rows", "find_kept_point", "last_time", "move_point", "split_blocks", "take_off"]
-
-# By the first lines it is told whether a text is JSON lines.
-_LEAST_LINES = 40
 
 
 def find_kept_point(state: MemorizeState, max_size: int) -> KeptPoint | None:
@@ -43,7 +41,7 @@ def find_kept_point(state: MemorizeState, max_size: int) -> KeptPoint | None:
     before, _ = split_blocks(document, border)
     rows = count_rows(state.candidates, state.passages, border)
     unsure = state.untrusted or state.forgotten or state.damage or state.extractor or rows is None
-    if unsure or border.line <= max(trace.head_lines, _LEAST_LINES) or not tells_language(before):
+    if unsure or border.line <= max(trace.head_lines, LINES_THAT_TELL) or not tells_language(before):
         return None
     closed = all(each.track is not Track.SKILL for each in state.candidates) and vouches_for_nothing(document)
     settled = not closed or vouches_for_nothing(replace(document, blocks=before))

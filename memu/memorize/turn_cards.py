@@ -63,8 +63,9 @@ def _lines(turn: SessionTurn, blocks: Sequence[Block]) -> Iterator[str]:
     yield _headline(turn)
     yield _say("Asked", _first(blocks, EventKind.PROMPT), _ASKED)
     yield _tell_plan(_last(blocks, EventKind.PLAN))
-    yield _enumerate("Wrote", dict.fromkeys(_texts(blocks, EventKind.WRITE, _PATH)), ", ")
+    yield _enumerate("Wrote", dict.fromkeys(_tell_writes(blocks)), ", ")
     yield _enumerate("Ran", _tell_commands(blocks), "; ")
+    yield _enumerate("Refused", _tell_refused(blocks), "; ")
     yield _tell_tools(blocks)
     yield _enumerate("Errors", _tell_errors(blocks), "; ")
     yield _say("Note", _first(blocks, EventKind.NOTE), _NOTED)
@@ -86,9 +87,15 @@ def _tell_seconds(seconds: int) -> str:
 
 
 def _say(label: str, text: str, limit: int) -> str:
+    said = _cut(text, limit)
+    return f"{label}: {said}" if said else ""
+
+
+def _cut(text: str, limit: int) -> str:
+    """The beginning of a text as one line, with a mark where more of it follows."""
     said = shorten(text, limit)
     more = "…" if len(" ".join(text[: 4 * limit].split())) > len(said) else ""
-    return f"{label}: {said}{more}" if said else ""
+    return f"{said}{more}" if said else ""
 
 
 def _enumerate(label: str, items: Iterable[str], joint: str) -> str:
@@ -110,12 +117,26 @@ def _more_of(left: Sequence[str]) -> str:
     return f"; open: {shown}" + (f" and {len(left) - 3} more" if len(left) > 3 else "") if left else ""
 
 
+def _tell_writes(blocks: Sequence[Block]) -> Iterator[str]:
+    for block in blocks:
+        mark = block.event
+        if mark is not None and mark.kind is EventKind.WRITE and not (mark.failed or mark.refused):
+            yield _cut(block.text, _PATH)
+
+
 def _tell_commands(blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         mark = block.event
-        if mark is not None and mark.kind is EventKind.COMMAND:
+        if mark is not None and mark.kind is EventKind.COMMAND and not mark.refused:
             ended = f" (exit {mark.exit})" if mark.exit is not None else " (failed)" if mark.failed else ""
-            yield f"{shorten(block.text, _COMMAND)}{ended}"
+            yield f"{_cut(block.text, _COMMAND)}{ended}"
+
+
+def _tell_refused(blocks: Sequence[Block]) -> Iterator[str]:
+    for block in blocks:
+        mark = block.event
+        if mark is not None and mark.refused and mark.kind in (EventKind.COMMAND, EventKind.WRITE):
+            yield _cut(block.text, _COMMAND)
 
 
 def _tell_tools(blocks: Sequence[Block]) -> str:
@@ -133,11 +154,7 @@ def _tell_errors(blocks: Sequence[Block]) -> Iterator[str]:
         if mark is not None and mark.kind is EventKind.OUTPUT and mark.failed:
             lines = [line for line in block.text.split("\n") if line.strip()]
             # A program says last what went wrong.
-            yield shorten(lines[-1], _ERROR)
-
-
-def _texts(blocks: Iterable[Block], kind: EventKind, limit: int) -> Iterator[str]:
-    return (shorten(block.text, limit) for block in blocks if block.event is not None and block.event.kind is kind)
+            yield _cut(lines[-1], _ERROR)
 
 
 def _first(blocks: Iterable[Block], kind: EventKind) -> str:

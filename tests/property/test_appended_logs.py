@@ -105,6 +105,19 @@ async def test_p3_a_log_that_only_grew_is_read_on_and_stored_like_the_whole(benc
 
 
 @SQLITE
+async def test_p3_an_output_that_comes_after_a_further_message_finds_its_command(bench: Bench) -> None:
+    """The turn with the open call is read once more, and so is what stands behind it."""
+    call = {"type": "tool_use", "id": "late", "name": "Bash", "input": {"command": "make gate"}}
+    result = {"type": "tool_result", "tool_use_id": "late", "content": "Exit code 2\nshut", "is_error": True}
+    first = encode(*HEAD, *turn_lines(STAMPED, "Open the gate."), record("assistant", STAMPED + 5, [call]))
+    second = first + encode(record("user", STAMPED + 6, "Mind the step."))
+    third = second + encode(record("user", STAMPED + 7, [result]), *turn_lines(STAMPED + 10, "And now?"))
+    fourth = third + encode(*turn_lines(STAMPED + 20, "We close on Mondays."))
+    seen = await check(bench, first, second, third, fourth)
+    assert seen.appended == 3
+
+
+@SQLITE
 async def test_p3_a_stream_is_read_on_like_a_file(bench: Bench) -> None:
     """A log over the limit of a file, with a line that is none and one in another encoding."""
     head = long_head(5)

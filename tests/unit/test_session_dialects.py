@@ -20,6 +20,7 @@ from memu.ingest.sessions.dialects import DIALECTS, find_dialect
 from memu.ingest.sessions.events import EventKind
 from memu.ingest.sessions.log_records import LONGEST_LINE, read_records
 from memu.ingest.sessions.noise import cut_noise, cut_prompt, keep_tail
+from memu.memorize.turn_cards import write_card
 from memu.records import Kind, LineSpan
 
 pytestmark = pytest.mark.unit
@@ -380,6 +381,70 @@ def test_a_failed_command_says_how() -> None:
     assert (command.event.exit, command.event.failed, command.heading) == (2, True, ("Bash, exit 2",))
     assert (output.level, output.lines) == ("error", LineSpan(3, 3))
     assert document.turns[0].outcome == "unfinished"
+
+
+REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [("Bash", COMMAND), ("Write", {"file_path": "src/b.py", "content": "x"})]
+)
+def test_what_a_person_refused_was_neither_run_nor_written(name: str, given: Json) -> None:
+    document = read_log(
+        claude("user", 0, "Run it"),
+        claude("assistant", 1, [{"type": "tool_use", "id": "c", "name": name, "input": given}]),
+        claude("user", 2, [{"type": "tool_result", "tool_use_id": "c", "is_error": True, "content": REFUSAL}]),
+        claude("user", 3, [{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
+    )
+    call = document.blocks[1]
+    assert call.event is not None
+    assert (call.event.exit, call.event.failed, call.event.refused) == (None, False, True)
+    assert call.heading == (f"{name}, refused",)
+    lines = write_card(document.turns[0], document.blocks).split("\n")
+    assert f"Refused: {call.text}" in lines
+    assert not any(line.startswith(("Ran:", "Wrote:", "Errors:")) for line in lines)
+
+
+@pytest.mark.parametrize("answer", ["exec command rejected by user", "patch rejected by user"])
+def test_what_a_person_refused_in_codex(answer: str) -> None:
+    call = codex(
+        "response_item", 1, type="function_call", name="shell", call_id="c", arguments=json.dumps(COMMAND)
+    )
+    document = read_log(
+        codex("event_msg", 0, type="user_message", message="Run it"),
+        call,
+        codex("response_item", 2, type="function_call_output", call_id="c", output=answer),
+    )
+    assert "Refused: make test" in write_card(document.turns[0], document.blocks)
+
+
+def test_a_command_in_the_background_has_no_end_yet() -> None:
+    begun = "Command running in background with ID: b1. Output is being written to: /tmp/b1.output"
+    document = read_log(
+        claude("user", 0, "Serve it"),
+        claude("assistant", 1, [{"type": "tool_use", "id": "c", "name": "Bash", "input": COMMAND}]),
+        claude("user", 2, [{"type": "tool_result", "tool_use_id": "c", "content": begun}]),
+    )
+    assert "\nRan: make test\n" in write_card(document.turns[0], document.blocks) + "\n"
+
+
+def test_an_output_that_comes_after_a_further_message_is_told_with_its_command() -> None:
+    failed = {"type": "tool_result", "tool_use_id": "c", "is_error": True, "content": "Exit code 2\nboom"}
+    document = read_log(
+        claude("user", 0, "Run it"),
+        claude("assistant", 1, [{"type": "tool_use", "id": "c", "name": "Bash", "input": COMMAND}]),
+        claude("user", 2, "And mind the step"),
+        claude("user", 3, [failed]),
+        claude("assistant", 4, [{"type": "text", "text": "It failed."}]),
+        claude("user", 5, "Again"),
+        claude("assistant", 6, [{"type": "text", "text": "No."}]),
+    )
+    by_turn = [[b for b in document.blocks if b.event and b.event.turn == turn.number] for turn in document.turns]
+    cards = [write_card(turn, blocks) for turn, blocks in zip(document.turns, by_turn, strict=True)]
+    assert "\nRan: make test\n" in f"{cards[0]}\n"
+    assert "\nRan: make test (exit 2)\nErrors: boom\n" in cards[1]
+    assert "Ran:" not in cards[2]
+    assert [block.lines for block in by_turn[1]] == [LineSpan(n, n) for n in (3, 2, 4, 5)]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from memu.ingest.document import Block, Document, Source
 from memu.ingest.marks import is_own_prompt
@@ -15,12 +14,12 @@ from memu.ingest.sessions.borders import START, Border
 from memu.ingest.sessions.dialects import DIALECTS, Dialect, find_dialect
 from memu.ingest.sessions.events import Event, EventKind, SessionTurn, Turn
 from memu.ingest.sessions.log_records import Record, are_lines, read_log, read_records
-from memu.ingest.sessions.turns import cut_turns
+from memu.ingest.sessions.turns import cut_turns, find_open
 from memu.records import Kind
 
-__all__ = ["SessionReader"]
+__all__ = ["SessionReader", "find_log"]
 
-_SAMPLE = 40
+_LONGER_HEAD = 1 << 20
 
 
 class SessionReader:
@@ -31,12 +30,14 @@ class SessionReader:
 
     def recognises(self, source: Source) -> bool:
         head = source.text[:HEAD]
-        if head.lstrip()[:1] not in ("{", "[") or '"' not in head:
+        if "{" not in head or '"' not in head:
             return False
-        return find_dialect(_sample(head)) is not None
+        if head.lstrip()[:1] not in ("{", "[") and not are_lines(source.text):
+            return False
+        return find_log(source.text)[0] is not None
 
     def read(self, source: Source) -> Document:
-        dialect = find_dialect(_sample(source.text[:HEAD]))
+        dialect, _ = find_log(source.text)
         damage: Counter[str] = Counter()
         reading = _Reading(dialect, START, damage, bordered=are_lines(source.text))
         return reading.read(source, read_records(source.text, damage))
@@ -49,8 +50,21 @@ class SessionReader:
         return reading.read(source, read_log(source.text, damage, border.line))
 
 
-def _sample(head: str) -> list[Record]:
-    return list(islice(read_records(head, Counter()), _SAMPLE))
+def find_log(text: str) -> tuple[Dialect | None, int]:
+    """The dialect of a log, and how many of its first lines told it.
+
+    Of lines, those are looked at that begin in the head, and more of them where programs wrote much for themselves
+    before anything was said.
+    """
+    if not are_lines(text):
+        return find_dialect(list(read_records(text[:HEAD], Counter()))), text.count("\n", 0, HEAD) + 1
+    for size in (HEAD, _LONGER_HEAD):
+        end = text.find("\n", size)
+        head = text if end < 0 else text[:end]
+        dialect = find_dialect(list(read_log(head, Counter())))
+        if dialect is not None or end < 0:
+            break
+    return dialect, head.count("\n") + 1
 
 
 @dataclass(slots=True)
@@ -90,7 +104,8 @@ class _Reading:
             turns.append(turn.facts)
             blocks += turn_blocks(turn)
             since = _find_since(turn, since)
-            if self._before is not None:
+            # What comes of an open call is told behind, and the call is needed to tell it.
+            if self._before is not None and not find_open(turn.events):
                 self._border = replace(self._before, turn=turn.facts.number + 1, since=since)
         times = [turn.began for turn in turns if turn.began is not None]
         document = assemble(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from memu.ingest.document import Block, BlockKind
 from memu.ingest.readers.runs import split_long
@@ -17,7 +18,7 @@ _ROLES = {EventKind.PROMPT: "user", EventKind.ANSWER: "assistant", EventKind.NOT
 
 def turn_blocks(turn: Turn) -> Iterator[Block]:
     """The blocks of a turn: each event's words, and after a call the end of what came of it."""
-    for number, (event, outputs) in enumerate(_pair(turn.events), 1):
+    for number, (event, outputs) in enumerate(_pair(turn), 1):
         exits = [output.exit for output in outputs if output.exit is not None]
         mark = EventMark(
             turn=turn.facts.number,
@@ -25,6 +26,8 @@ def turn_blocks(turn: Turn) -> Iterator[Block]:
             kind=event.kind,
             exit=exits[-1] if exits and event.kind is EventKind.COMMAND else None,
             failed=any(output.failed for output in outputs),
+            refused=any(output.refused for output in outputs),
+            late=event in turn.open,
             since=event.since,
         )
         label = _label(event, mark)
@@ -37,16 +40,23 @@ def turn_blocks(turn: Turn) -> Iterator[Block]:
 
 
 def _mark_output(mark: EventMark) -> EventMark:
-    return EventMark(turn=mark.turn, number=mark.number, kind=EventKind.OUTPUT, exit=mark.exit, failed=mark.failed)
+    return replace(mark, kind=EventKind.OUTPUT, since=0)
 
 
-def _pair(events: Sequence[Event]) -> Iterable[tuple[Event, list[Event]]]:
-    """Each event with the outputs that answer it; an output that answers nothing here stands by itself."""
+def _pair(turn: Turn) -> Iterable[tuple[Event, list[Event]]]:
+    """Each event with the outputs that answer it; an output that answers nothing here stands by itself.
+
+    A call that was left open by the turn before stands here once more, with what came of it.
+    """
     paired: list[tuple[Event, list[Event]]] = []
     calls: dict[str, list[Event]] = {}
+    left = {event.call: event for event in reversed(turn.open)}
     last: list[Event] | None = None
-    for event in events:
+    for event in turn.events:
         if event.kind is EventKind.OUTPUT:
+            if event.call in left and event.call not in calls:
+                calls[event.call] = []
+                paired.append((left[event.call], calls[event.call]))
             answered = calls.get(event.call) if event.call else last
             if answered is not None:
                 answered.append(event)
@@ -78,5 +88,5 @@ def _event_blocks(event: Event, text: str, mark: EventMark, label: str) -> Itera
 
 
 def _label(event: Event, mark: EventMark) -> str:
-    ended = "" if mark.exit is None else f", exit {mark.exit}"
-    return f"{event.tool or event.kind}{ended or (', failed' if mark.failed else '')}"
+    ended = ", refused" if mark.refused else ", failed" if mark.failed else ""
+    return f"{event.tool or event.kind}{ended if mark.exit is None else f', exit {mark.exit}'}"

@@ -19,7 +19,7 @@ from memu.ingest.sessions.fields import (
 )
 from memu.ingest.sessions.log_records import Record
 from memu.ingest.sessions.noise import cut_noise, cut_prompt
-from memu.ingest.sessions.tools import read_call, read_exit
+from memu.ingest.sessions.tools import is_in_background, is_refusal, read_call, read_exit
 
 __all__ = ["ClaudeCode"]
 
@@ -111,11 +111,13 @@ def _read_results(content: object, value: Mapping[str, object], like: Event) -> 
     for part in content if isinstance(content, list) else ():
         if text_at(part, "type") != "tool_result":
             continue
-        failed = value_at(part, "is_error") is True
         texts = list(texts_in(value_at(part, "content"), _TEXT))
         said = texts[-1] if texts else ""
+        refused = is_refusal(said)
+        failed = value_at(part, "is_error") is True and not refused
         code = read_exit(said)
         interrupted = value_at(value, "toolUseResult", "interrupted") is True
+        untold = failed or refused or interrupted or is_in_background(said)
         yield replace(
             like,
             kind=EventKind.OUTPUT,
@@ -123,6 +125,7 @@ def _read_results(content: object, value: Mapping[str, object], like: Event) -> 
             lines=find_lines(said, like.lines),
             call=text_at(part, "tool_use_id"),
             # A command that ends otherwise than with 0 is reported as an error.
-            exit=code if code is not None or failed or interrupted else 0,
+            exit=code if code is not None or untold else 0,
             failed=failed,
+            refused=refused,
         )

@@ -20,7 +20,7 @@ from memu.ingest.sessions.fields import (
 )
 from memu.ingest.sessions.log_records import Record
 from memu.ingest.sessions.noise import cut_noise, cut_prompt
-from memu.ingest.sessions.tools import read_call, read_exit
+from memu.ingest.sessions.tools import is_refusal, read_call, read_exit
 
 __all__ = ["Codex"]
 
@@ -114,12 +114,14 @@ def _read_result(payload: Mapping[str, object], like: Event) -> Event:
     said = text_at(told, "output") or text_at(told, "content") or ("" if told else _flatten(output))
     stated = number_at(object_at(told, "metadata"), "exit_code")
     code = int(stated) if stated is not None else read_exit(said)
-    failed = told.get("success") is False or bool(code)
+    refused = is_refusal(said)
+    failed = not refused and (told.get("success") is False or bool(code))
     return replace(
         _placed(like, EventKind.OUTPUT, said, output if isinstance(output, str) else ""),
         call=text_at(payload, "call_id"),
-        exit=code,
+        exit=None if refused else code,
         failed=failed,
+        refused=refused,
     )
 
 

@@ -67,7 +67,8 @@ class Event:
 
     text: the record's own words, verbatim once their JSON is undone; lines: where they stand.
     tool: the tool's name. call: the id that joins a call and its output. source: the record's id, "" without one.
-    exit: a command's exit code; failed: whether the log says that it went wrong. cost: USD.
+    exit: a command's exit code; failed: whether the log says that it went wrong; refused: that a person did not
+    let it be done. cost: USD.
     leaf: of a title, the record that it was written after. since: of a note, the first line that it covers.
     """
 
@@ -80,6 +81,7 @@ class Event:
     source: str = ""
     exit: int | None = None
     failed: bool = False
+    refused: bool = False
     cost: float = 0.0
     leaf: str = ""
     since: int = 0
@@ -104,17 +106,23 @@ class SessionTurn:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn with its events, those that hold words."""
+    """A turn with its events, those that hold words.
+
+    open: the calls of the turn before that nothing had answered when this turn began; their outputs are among the
+    events here.
+    """
 
     facts: SessionTurn
     events: tuple[Event, ...]
+    open: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventMark:
     """What a block of a session is a part of: the event ``number`` of a turn, both counted from 1.
 
-    exit, failed: of a call, as its output says. since: of a note, the first line of the stretch that it covers.
+    exit, failed, refused: of a call, as its output says. late: of a call that was made in the turn before.
+    since: of a note, the first line of the stretch that it covers.
     """
 
     turn: int
@@ -122,6 +130,8 @@ class EventMark:
     kind: EventKind
     exit: int | None = None
     failed: bool = False
+    refused: bool = False
+    late: bool = False
     since: int = 0
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from typing import NamedTuple
 
 from memu.ingest.readers.json_tree import Json, parse_json
@@ -13,12 +12,26 @@ from memu.ingest.readers.runs import LineIndex
 from memu.ingest.sessions.fields import PlacedText
 from memu.records import LineSpan
 
-__all__ = ["LONGEST_LINE", "Record", "are_lines", "read_lines", "read_log", "read_records"]
+__all__ = [
+    "LINES_THAT_TELL",
+    "LONGEST_LINE",
+    "Record",
+    "are_lines",
+    "load_line",
+    "read_lines",
+    "read_log",
+    "read_records",
+]
 
 LONGEST_LINE = 8 << 20
 """Characters; a longer line is passed over and counted."""
 
-_SAMPLE = 10
+LINES_THAT_TELL = 40
+"""By so many lines at its beginning it is told whether a text is JSON lines."""
+
+# What a crash leaves where a line was to be written: NULs, which are stored as U+FFFD.
+_FILL = " \t\r\x00\ufffd\ufeff"
+_LEAST_WHOLE = 4
 _HOLDERS = ("loglines", "messages", "history", "trajectory", "conversation", "events", "items")
 
 
@@ -30,13 +43,36 @@ class Record(NamedTuple):
 
 
 def are_lines(text: str) -> bool:
-    """Whether a text is JSON lines, by most of its first ten."""
-    if text.lstrip()[:1] != "{":
+    """Whether a text is JSON lines: its first line is a whole record, or most of its first forty are.
+
+    Where the first begins like a record and is none, a quarter will do: of a JSON text of many lines hardly any is
+    a record by itself.
+    """
+    lines = text.split("\n", LINES_THAT_TELL)[:LINES_THAT_TELL]
+    sample = [line for line in lines if line.strip()]
+    if not sample or not any("{" in line for line in sample):
         return False
-    sample = list(islice((line for line in text.split("\n", 4 * _SAMPLE) if line.strip()), _SAMPLE))
-    counts: Counter[str] = Counter()
-    whole = sum(_parse_line(line, 1, counts) is not None for line in sample)
-    return 2 * whole > len(sample)
+    if _is_whole(sample[0]):
+        return True
+    whole = sum(map(_is_whole, sample))
+    begun = sample[0].lstrip(_FILL).startswith("{")
+    return whole > 1 and (_LEAST_WHOLE if begun else 2) * whole > len(sample) - begun
+
+
+def _is_whole(line: str) -> bool:
+    bare = line.strip(_FILL)
+    if bare[:1] != "{" or bare[-1:] != "}" or len(line) > LONGEST_LINE:
+        return False
+    return _parse_line(line, 1, Counter()) is not None
+
+
+def load_line(line: str) -> object:
+    """What stands on a line as JSON, without what fills a hole around it.
+
+    Raises:
+        ValueError: it is no JSON. RecursionError: it is nested too deep.
+    """
+    return json.loads(line.strip(_FILL))
 
 
 def read_records(text: str, damage: Counter[str]) -> Iterator[Record]:
@@ -87,7 +123,7 @@ def _parse_line(line: str, number: int, damage: Counter[str]) -> Record | None:
     if not line.strip():
         return None
     try:
-        value = json.loads(line)
+        value = load_line(line)
     except (ValueError, RecursionError):
         damage["bad_record"] += 1
         return None

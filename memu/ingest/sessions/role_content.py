@@ -23,7 +23,7 @@ from memu.ingest.sessions.fields import (
 )
 from memu.ingest.sessions.log_records import Record
 from memu.ingest.sessions.noise import cut_noise, cut_prompt
-from memu.ingest.sessions.tools import read_call, read_exit
+from memu.ingest.sessions.tools import is_refusal, read_call, read_exit
 
 __all__ = ["RoleContent"]
 
@@ -109,7 +109,8 @@ def _read_parts(content: object, like: Event) -> Iterator[Event]:
         if text_at(part, "type") == "tool_result":
             texts = list(texts_in(value_at(part, "content"), _TEXT))
             output = _read_output(texts[-1] if texts else "", text_at(part, "tool_use_id"), like)
-            yield replace(output, failed=output.failed or value_at(part, "is_error") is True)
+            wrong = output.failed or value_at(part, "is_error") is True
+            yield replace(output, failed=wrong and not output.refused)
 
 
 def _read_output(said: str, call: str, like: Event) -> Event:
@@ -119,4 +120,5 @@ def _read_output(said: str, call: str, like: Event) -> Event:
     stated = number_at(told, "exit_code")
     code = code if stated is None else int(stated)
     lines = find_lines(said, like.lines)
-    return replace(like, kind=EventKind.OUTPUT, text=shown, lines=lines, call=call, exit=code, failed=bool(code))
+    output = replace(like, kind=EventKind.OUTPUT, text=shown, lines=lines, call=call)
+    return replace(output, refused=True) if is_refusal(shown) else replace(output, exit=code, failed=bool(code))

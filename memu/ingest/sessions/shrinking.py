@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from memu.ingest.encoding import replace_unstorable
 from memu.ingest.sessions.fields import text_at
-from memu.ingest.sessions.log_records import LONGEST_LINE
+from memu.ingest.sessions.log_records import LONGEST_LINE, load_line
 from memu.ingest.sessions.noise import TAIL_WINDOW
 
 __all__ = ["ShrunkLog", "shrink_line", "shrink_log"]
@@ -65,7 +65,7 @@ def shrink_line(line: str) -> str:
     if len(line) <= _SHORT:
         return line
     try:
-        value = json.loads(line)
+        value = load_line(line)
     except (ValueError, RecursionError):
         return line[:_SHORT]
     return replace_unstorable(json.dumps(_shrink(value, output=False, given=False), ensure_ascii=False))[0]

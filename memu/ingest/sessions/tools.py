@@ -10,7 +10,7 @@ from memu.ingest.sessions.events import Event, EventKind
 from memu.ingest.sessions.fields import find_lines, items_at, text_at
 from memu.ingest.sessions.noise import cut_noise
 
-__all__ = ["is_command_tool", "read_call", "read_exit"]
+__all__ = ["is_command_tool", "is_in_background", "is_refusal", "read_call", "read_exit"]
 
 _COMMAND_TOOLS = frozenset(
     {
@@ -38,6 +38,16 @@ _EXIT = re.compile(
     re.IGNORECASE,
 )
 _PASSED_EXIT = re.compile(r"(?:\A|\n)Process exited with code (-?\d{1,6})\b")
+_REFUSED = re.compile(
+    r"\s*(?:The user doesn't want to (?:proceed with this tool use|take this action)"
+    r"|Permission to use .{1,300} denied|Claude requested permissions? to .{1,300} haven't granted it"
+    r"|exec command rejected by user"
+    r"|(?:patch|command|tool use|tool call) (?:was )?(?:rejected|declined|denied) by (?:the )?user)",
+    re.IGNORECASE,
+)
+_BACKGROUND = re.compile(
+    r"\s*Command (?:running in|(?:was )?(?:manually )?(?:moved to|backgrounded))", re.IGNORECASE
+)
 _NAME = re.compile(r"[^\w.:/-]+")
 _MARKS = {"completed": "[x]", "done": "[x]", "in_progress": "[~]", "cancelled": "[-]"}
 _MOST_COMMAND = 2_000
@@ -54,6 +64,16 @@ def read_exit(output: str) -> int | None:
     """The exit code that an output states in its first lines, as harnesses write it."""
     match = _EXIT.match(output[:400]) or _PASSED_EXIT.search(output[:400])
     return int(match[1]) if match else None
+
+
+def is_refusal(output: str) -> bool:
+    """Whether an output says that a person did not let the call be made, as harnesses write it."""
+    return _REFUSED.match(output[:500]) is not None
+
+
+def is_in_background(output: str) -> bool:
+    """Whether an output says that a command was begun and goes on: how it ends, it does not tell."""
+    return _BACKGROUND.match(output[:200]) is not None
 
 
 def read_call(name: str, arguments: Mapping[str, object], like: Event, raw: str = "") -> Iterator[Event]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from memu.ingest.sessions.events import CALLS, WORDLESS, Event, EventKind, Outcome, SessionTurn, Turn
 from memu.records import LineSpan
 
-__all__ = ["cut_turns"]
+__all__ = ["cut_turns", "find_open"]
 
 _SAID = frozenset({EventKind.PROMPT, EventKind.ANSWER})
 _OPENS = frozenset({EventKind.PROMPT, EventKind.BREAK})
@@ -26,12 +26,14 @@ def cut_turns(events: Iterable[Event], number: int = 1, since: int = 1) -> Itera
         number: of the first turn. since: the first line that no note covers yet.
     """
     held = _Gathered()
+    left: tuple[Event, ...] = ()
     for event in events:
         if held.holds(event):
             continue
         if event.kind in _OPENS and held.acted and not held.is_same_message(event):
-            yield _close(number, held.events)
+            yield _close(number, held.events, left)
             number += 1
+            left = find_open(held.events)
             held = _Gathered()
         if _is_note(event, held):
             event = replace(event, kind=EventKind.NOTE, since=min(since, event.lines.start))
@@ -39,7 +41,7 @@ def cut_turns(events: Iterable[Event], number: int = 1, since: int = 1) -> Itera
         if event.kind not in _ASIDE:
             held.add(event)
     if held.acted or any(event.kind is EventKind.NOTE for event in held.events):
-        yield _close(number, held.events)
+        yield _close(number, held.events, left)
 
 
 @dataclass(slots=True)
@@ -81,6 +83,22 @@ class _Gathered:
             self.last = event
 
 
+def find_open(events: Iterable[Event]) -> tuple[Event, ...]:
+    """The calls among a turn's events that nothing there has answered: what comes of them is told in the next.
+
+    A person who stops the turn stops them too.
+    """
+    waiting: dict[str, list[Event]] = {}
+    for event in events:
+        if event.kind is EventKind.STOP:
+            waiting.clear()
+        elif event.kind is EventKind.OUTPUT:
+            waiting.pop(event.call, None)
+        elif event.kind in CALLS and event.call:
+            waiting.setdefault(event.call, []).append(event)
+    return tuple(event for some in waiting.values() for event in some)
+
+
 def _identify(event: Event) -> tuple[str, ...]:
     return (event.source, event.kind, event.call, event.text)
 
@@ -95,7 +113,7 @@ def _is_note(event: Event, held: _Gathered) -> bool:
     return event.kind is EventKind.TITLE and bool(event.leaf) and held.acted and event.leaf in held.records
 
 
-def _close(number: int, events: list[Event]) -> Turn:
+def _close(number: int, events: list[Event], left: tuple[Event, ...]) -> Turn:
     times = [event.time for event in events if event.time is not None]
     facts = SessionTurn(
         number=number,
@@ -105,7 +123,7 @@ def _close(number: int, events: list[Event]) -> Turn:
         ended=max(times, default=None),
         cost=sum(event.cost for event in events),
     )
-    return Turn(facts, tuple(event for event in events if event.kind not in WORDLESS))
+    return Turn(facts, tuple(event for event in events if event.kind not in WORDLESS), left)
 
 
 def _find_outcome(events: Iterable[Event]) -> Outcome:

@@ -17,6 +17,7 @@ from memu.ingest.readers.runs import shorten
 from memu.ingest.sessions.events import EventKind, Outcome
 from memu.memorize.candidate import BlockForm, Candidate, Extraction
 from memu.memorize.extractors.chats import extract_chat, prose_lines
+from memu.memorize.extractors.command_proofs import proves_all, split_steps
 from memu.memorize.extractors.cue_words import load_phrases
 from memu.memorize.extractors.own_words import bears_mark, repeats_memory
 from memu.memorize.extractors.quotes import bound_slice, fits, quote
@@ -39,9 +40,8 @@ _LEAST_WORDS = 3
 # They look at things and change none; that they worked teaches nothing.
 _LOOKING = re.compile(
     r"(?:cd|ls|cat|head|tail|sed -n|grep|rg|find|fd|pwd|echo|which|type|wc|tree|less|file|stat|env|printenv|date"
-    r"|true|git (?:status|diff|log|show|branch|ls-files|rev-parse|blame))\b"
+    r"|true|export|source|set|sleep|git (?:status|diff|log|show|branch|ls-files|rev-parse|blame))\b"
 )
-_JOINTS = re.compile(r"\s*(?:&&|\|\||[;|\n])\s*")
 _OWN = re.compile(r"(?:[\w./~-]*/)?(?:memu\b|python[\d.]* -m memu\b|(?:uvx|pipx run|uv run) memu\b)")
 _REDACTED = "[redacted:"
 
@@ -129,12 +129,16 @@ def _extract_commands(
 
 def _may_teach(block: Block, known: set[str]) -> bool:
     text = block.text
-    if block.event is None or block.event.exit != 0 or text in known or _REDACTED in text:
+    mark = block.event
+    if mark is None or mark.exit != 0 or mark.late or text in known or _REDACTED in text:
         return False
     if len(text) > _LONGEST_COMMAND or text.count("\n") >= _MOST_LINES or not fits(text):
         return False
-    steps = [step for step in _JOINTS.split(text) if step]
-    return not all(map(_LOOKING.match, steps)) and not any(map(_OWN.match, steps))
+    steps = split_steps(text)
+    named = [step for step, _ in steps]
+    if all(map(_LOOKING.match, named)) or any(map(_OWN.match, named)):
+        return False
+    return proves_all(steps, _LOOKING)
 
 
 def _extract_corrections(
