@@ -140,6 +140,15 @@ def test_two_sources_with_the_very_same_procedure_share_a_section() -> None:
     assert page.marks["a.md#0"] == page.marks["b.md#0"] == page.marks["c.md#0"]
 
 
+@pytest.mark.parametrize(("kind", "shown"), [(Kind.SESSION, ["x", "y"]), (Kind.DOCUMENT, ["x", "y", "x"])])
+def test_what_a_person_said_twice_in_a_session_is_shown_once_and_a_procedure_whole(
+    kind: Kind, shown: list[str]
+) -> None:
+    page = render_page(Track.SKILL, [make_entry(text, ordinal=at, kind=kind) for at, text in enumerate("xyx")])
+    assert re.findall(r"^- (\w)", page.content, re.MULTILINE) == shown
+    assert len(page.marks) == 3
+
+
 def test_f26_sources_of_one_title_are_told_apart_by_path() -> None:
     entries = [
         make_entry("One.", "a/README.md", title="Readme"),

@@ -16,7 +16,7 @@ from memu.memorize.fold.lists import OpenLists
 from memu.memorize.fold.marks import format_marks, marks_for
 from memu.memorize.fold.superseded import mark_earlier
 from memu.names import fold_name
-from memu.records import MemoryType, Origin, Track
+from memu.records import Kind, MemoryType, Origin, Track
 
 __all__ = ["PageEntry", "Rendered", "name_sources", "render_page"]
 
@@ -46,7 +46,7 @@ def render_page(track: Track, entries: Sequence[PageEntry]) -> Rendered:
 
     The order of ``entries`` and their ids decide no byte. On the memory track what several sources say alike is
     one block, under the first of them. On the skill track each source keeps its procedure whole, unless another
-    source gives the very same one. Without entries everything is empty.
+    source gives the very same one; what a person said twice in a session is no procedure. Without entries everything is empty.
     """
     if not entries:
         return Rendered()
@@ -102,9 +102,22 @@ def _statements(ordered: Iterable[PageEntry]) -> list[_Section]:
 def _procedures(ordered: Iterable[PageEntry]) -> list[_Section]:
     """Each source's procedure; once where several sources give the very same."""
     distinct: dict[tuple[tuple[str, str], ...], _Section] = {}
-    for section in _by_source(ordered):
+    for section in map(_say_once, _by_source(ordered)):
         distinct.setdefault(tuple((entry.block, entry.identity) for entry in section), section)
     return list(distinct.values())
+
+
+def _say_once(section: _Section) -> _Section:
+    """A procedure as it is; of what people said in a session, which is none, each thing once."""
+    said: set[str] = set()
+    kept: _Section = []
+    for entry in section:
+        if entry.kind is Kind.SESSION and entry.shape.form is BlockForm.BULLET:
+            if entry.identity in said:
+                continue
+            said.add(entry.identity)
+        kept.append(entry)
+    return kept
 
 
 def _by_source(entries: Iterable[PageEntry]) -> list[_Section]:
