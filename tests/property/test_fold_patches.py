@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.asks import ScriptedAsk
 from support.drafts import apply
 
 from memu.errors import ProviderError, ReplyError
@@ -22,7 +22,6 @@ from memu.memorize.fold.operations import Operation
 from memu.memorize.fold.patch import PageDraft, Patched
 from memu.memorize.fold.patching import patch_page
 from memu.memorize.fold.render import render_page
-from memu.providers.protocols import ChatMessage
 from memu.records import Track
 from memu.tokens import text_key
 
@@ -40,34 +39,6 @@ LABELS = ("harbor", "island", "jacket", "kettle", "ladder", "magnet", "napkin")
 PARTS = ("oyster", "pillow", "quartz", "ribbon", "spider", "tunnel", "velvet")
 SAID = re.compile("|".join((*WORDS, *ENDS, *LABELS, *PARTS)))
 MANY = settings(max_examples=50, deadline=None)
-
-
-@dataclass
-class Answers:
-    """An ``Ask`` that gives its replies in order."""
-
-    replies: Sequence[str | Exception]
-    asked: int = 0
-
-    async def __call__(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        template: str,
-        schema: Mapping[str, Any] | None = None,
-        known_by: Sequence[ChatMessage] | None = None,
-    ) -> str:
-        reply = self.replies[self.asked]
-        self.asked += 1
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-    async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
-        """Nothing is remembered."""
-
-    async def forget_recalled(self, asked: Sequence[Sequence[ChatMessage]], *, template: str) -> bool:
-        return False
 
 
 @st.composite
@@ -225,10 +196,10 @@ def test_a_model_that_is_right_wrong_or_dead_leaves_a_backed_page(
             min_size=2, max_size=2,
         )
     )  # fmt: skip
-    ask = Answers(replies)
+    ask = ScriptedAsk(replies)
     page = data.draw(st.composite(lambda draw: a_page(draw, track, entries))())
     left = data.draw(st.lists(st.sampled_from(entries), unique=True))
     draft = replace(draft_of(track, page, left), marks={})
     patched = asyncio.run(patch_page(draft, ask))
     hold(patched, left)
-    assert ask.asked == patched.asked <= 2
+    assert len(ask.asked) == patched.asked <= 2

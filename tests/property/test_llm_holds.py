@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from itertools import cycle
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.asks import ScriptedAsk
 
 from memu.errors import ProviderError, ReplyError
 from memu.ingest.document import Document, Source
@@ -20,7 +21,6 @@ from memu.memorize.llm.chunks import cut_chunks, halve
 from memu.memorize.llm.extraction import LlmExtractor
 from memu.memorize.llm.grounding import ungrounded
 from memu.providers.prices import estimate_tokens
-from memu.providers.protocols import ChatMessage
 from memu.providers.refusals import ContextExceeded
 from memu.records import MemoryType, Origin
 
@@ -67,33 +67,6 @@ def read(text: str) -> Document:
     return find_reader(source).read(source)
 
 
-class Answers:
-    """Gives its replies in turn, over and over."""
-
-    def __init__(self, replies: Sequence[str | Exception]) -> None:
-        self.replies, self.asked = replies, 0
-
-    async def __call__(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        template: str,
-        schema: Mapping[str, Any] | None = None,
-        known_by: Sequence[ChatMessage] | None = None,
-    ) -> str:
-        reply = self.replies[self.asked % len(self.replies)]
-        self.asked += 1
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-    async def reject(self, messages: Sequence[ChatMessage], *, template: str) -> None:
-        """Nothing is remembered."""
-
-    async def forget_recalled(self, asked: Sequence[Sequence[ChatMessage]], *, template: str) -> bool:
-        return False
-
-
 @given(SOURCES, st.integers(200, 2000))
 @settings(max_examples=80, deadline=None)
 def test_f40_chunks_are_bounded_and_hold_every_word_once(text: str, tokens: int) -> None:
@@ -123,12 +96,12 @@ def test_p4_p5_every_entry_is_backed_and_what_is_lost_is_told(
 ) -> None:
     document = read(text)
     extractor = LlmExtractor(fallback=ExtractiveExtractor(), context_tokens=1500)
-    answers = Answers(replies)
+    answers = ScriptedAsk(cycle(replies))
     context = ExtractContext(ask=answers, untrusted=untrusted)
     found = asyncio.run(extractor.extract(document, "notes/a.md", context))
     own = asyncio.run(ExtractiveExtractor().extract(document, "notes/a.md", ExtractContext(untrusted=untrusted)))
     if not found.chunks:
-        assert (found.candidates, answers.asked) == (own.candidates, 0)
+        assert (found.candidates, len(answers.asked)) == (own.candidates, 0)
         return
     lines = text.split("\n")
     own_texts = {each.text for each in own.candidates}

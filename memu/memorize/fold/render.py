@@ -46,8 +46,8 @@ def render_page(track: Track, entries: Sequence[PageEntry]) -> Rendered:
 
     The order of ``entries`` and their ids decide no byte. On the memory track what several sources say alike is
     one block, under the first of them. On the skill track each source keeps its procedure whole, unless another
-    source gives the very same one; what a person said twice in a session is no procedure. Without entries everything
-    is empty.
+    source gives the very same one; what a person said twice in a session is no procedure. Without entries all is
+    empty.
     """
     if not entries:
         return Rendered()
