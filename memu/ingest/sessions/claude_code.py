@@ -28,6 +28,7 @@ _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
 _COMMAND = re.compile(r"<command-name>\s*/?[^<\n]{1,100}</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _SHELL = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
 _ENDS = frozenset({"end_turn", "stop_sequence", "refusal"})
 
 
@@ -50,8 +51,15 @@ class ClaudeCode:
         kind = text_at(value, "type")
         if kind == "summary":
             yield _placed(like, EventKind.TITLE, text_at(value, "summary"), leaf=text_at(value, "leafUuid"))
+        elif kind in _TITLES:
+            yield _placed(like, EventKind.TITLE, text_at(value, _TITLES[kind]))
         elif kind == "result":
             yield replace(like, kind=EventKind.END, cost=number_at(value, "total_cost_usd") or 0.0)
+        elif kind == "system" and text_at(value, "subtype") == "turn_duration":
+            yield replace(like, kind=EventKind.END)
+        elif kind == "attachment":
+            for said in _read_queued(value):
+                yield from _read_said(said, like)
         elif _holds_message(value):
             yield from self._read_message(value, like)
 
@@ -66,7 +74,7 @@ class ClaudeCode:
             if value.get("isCompactSummary") is True:
                 for said in texts_in(content, _TEXT):
                     yield _placed(like, EventKind.NOTE, said)
-            elif not aside and value.get("isMeta") is not True:
+            elif not aside and value.get("isMeta") is not True and _is_human(value):
                 for said in texts_in(content, _TEXT):
                     yield from _read_said(said, like)
             return
@@ -84,6 +92,23 @@ class ClaudeCode:
 def _holds_message(value: Mapping[str, object]) -> bool:
     kind = text_at(value, "type")
     return kind in ("user", "assistant") and text_at(value, "message", "role") == kind
+
+
+def _read_queued(value: Mapping[str, object]) -> Iterator[str]:
+    """What a person wrote while the agent was at work: it stands in no message of its own.
+
+    So do the notes of programs and of other sessions, which say that they are from none.
+    """
+    held = object_at(value, "attachment")
+    told = text_at(held, "type") == "queued_command" and held.get("isMeta") is not True
+    typed = (text_at(held, "commandMode") or "prompt") == "prompt"
+    if told and typed and _is_human(held) and value.get("isSidechain") is not True:
+        yield from texts_in(held.get("prompt"), _TEXT)
+
+
+def _is_human(value: Mapping[str, object]) -> bool:
+    """Whether a person wrote it; older records do not say."""
+    return (text_at(value, "origin", "kind") or "human") == "human"
 
 
 def _placed(like: Event, kind: EventKind, text: str, whole: str = "", leaf: str = "") -> Event:

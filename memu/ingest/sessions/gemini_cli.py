@@ -1,4 +1,7 @@
-"""Gemini CLI: ``~/.gemini/tmp/*/chats/session-*.json``. From its public source; not tried on a real file."""
+"""Gemini CLI: ``~/.gemini/tmp/*/chats/session-*.jsonl``, older ones ``.json``.
+
+From its public source; not tried on a real file.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,24 @@ from memu.ingest.sessions.log_records import Record
 from memu.ingest.sessions.noise import cut_noise, cut_prompt
 from memu.ingest.sessions.tools import is_command_tool, read_call, read_exit
 
-__all__ = ["GeminiCli"]
+__all__ = ["GeminiCli", "GeminiSubAgent"]
 
 _SPEAKERS = {"user": EventKind.PROMPT, "gemini": EventKind.ANSWER}
 _TEXT = frozenset({"text"})
+_ENDED = frozenset({"success", "error", "cancelled"})
 
 
 class GeminiCli:
-    """Messages of the types ``user`` and ``gemini``, a message's tool calls with their results inside it."""
+    """Messages of the types ``user`` and ``gemini``, a message's tool calls with their results inside it.
+
+    In lines a message is written again whenever its calls go on. What is set as ``messages`` there is the model's
+    view of the session, in new words after a compression, and not what was said.
+    """
 
     name = "Gemini CLI"
 
     def recognises(self, records: Sequence[Record]) -> bool:
-        return any(text_at(record.value, "type") == "gemini" and "content" in record.value for record in records)
+        return any(_is_answer(record.value) for record in records)
 
     def read(self, record: Record) -> Iterator[Event]:
         value = record.value
@@ -33,14 +41,60 @@ class GeminiCli:
             time=time_at(value, "timestamp"),
             source=text_at(value, "id"),
         )
+        title = text_at(value, "$set", "summary")
+        if title:
+            yield replace(like, kind=EventKind.TITLE, text=title)
         kind = _SPEAKERS.get(text_at(value, "type"))
         if kind is None:
             return
-        for call in items_at(value, "toolCalls"):
+        calls = items_at(value, "toolCalls")
+        for call in calls:
             yield from _read_tool(call, like)
-        for said in texts_in(value.get("content"), _TEXT):
+        # What was typed, where files that it names were put into what the model was sent.
+        content = value.get("displayContent") or value.get("content")
+        for said in texts_in(_without_thoughts(content), _TEXT):
             for piece in cut_prompt(said) if kind is EventKind.PROMPT else cut_noise(said):
                 yield replace(like, kind=kind, text=piece, lines=find_lines(said, like.lines))
+        yield from _read_parts(value, like, known={text_at(call, "id") for call in calls})
+
+
+class GeminiSubAgent:
+    """What a sub-agent of Gemini CLI was told and answered, in a file of its own: nobody's words."""
+
+    name = "Gemini CLI, a sub-agent"
+
+    def recognises(self, records: Sequence[Record]) -> bool:
+        headed = any(
+            text_at(each.value, "kind") == "subagent" and text_at(each.value, "sessionId") for each in records
+        )
+        return headed and any(_is_answer(record.value) for record in records)
+
+    def read(self, record: Record) -> Iterator[Event]:
+        yield from ()
+
+
+def _is_answer(value: Mapping[str, object]) -> bool:
+    return text_at(value, "type") == "gemini" and ("content" in value or "toolCalls" in value)
+
+
+def _without_thoughts(content: object) -> object:
+    if not isinstance(content, list):
+        return content
+    return [part for part in content if value_at(part, "thought") is not True]
+
+
+def _read_parts(value: Mapping[str, object], like: Event, known: set[str]) -> Iterator[Event]:
+    """Calls and their results that stand among the parts of messages, as a file that was written anew has them."""
+    for part in items_at(value, "content"):
+        call, response = object_at(part, "functionCall"), object_at(part, "functionResponse")
+        if call and text_at(call, "id") not in known:
+            called = replace(like, call=text_at(call, "id"))
+            yield from read_call(text_at(call, "name"), object_at(call, "args"), called)
+        elif response:
+            said = text_at(response, "response", "output")
+            wrong = text_at(response, "response", "error")
+            output = replace(like, kind=EventKind.OUTPUT, text=said or wrong, call=text_at(response, "id"))
+            yield replace(output, exit=read_exit(said or wrong), failed=bool(wrong))
 
 
 def _read_tool(call: object, like: Event) -> Iterator[Event]:
@@ -48,7 +102,9 @@ def _read_tool(call: object, like: Event) -> Iterator[Event]:
     called = replace(like, call=text_at(call, "id"), time=time_at(call, "timestamp") or like.time)
     yield from read_call(name, object_at(call, "args"), called)
     said = text_at(call, "resultDisplay") or _read_response(call)
-    failed = status in ("error", "cancelled")
+    # While a call goes on, its message is written again and again.
+    if status not in _ENDED and (status or not said):
+        return
     code = read_exit(said)
     done = 0 if status == "success" and is_command_tool(name) else None
     yield replace(
@@ -57,7 +113,9 @@ def _read_tool(call: object, like: Event) -> Iterator[Event]:
         text=said,
         lines=find_lines(said, like.lines),
         exit=done if code is None else code,
-        failed=failed,
+        failed=status == "error",
+        # A person did not let it be done, or broke it off.
+        refused=status == "cancelled",
     )
 
 

@@ -12,7 +12,7 @@ _WRAPPED = re.compile(
     r"|ide_selection|ide_diagnostics|ide_context|local-command-caveat|local-command-stdout|local-command-stderr"
     r"|command-name|command-message|command-args|command-contents|bash-input|bash-stdout|bash-stderr"
     r"|user-prompt-submit-hook|turn_aborted|permissions instructions|collaboration_mode|skills_instructions"
-    r"|task-notification|user_shell_command|subagent_notification)>"
+    r"|task-notification|user_shell_command|subagent_notification|session_context|hook_context|state_snapshot)>"
 )
 _WHOLE = re.compile(r"\s*<([a-z][\w-]{2,40})>.*</\1>\s*", re.DOTALL)
 _IDE = "# Context from my IDE setup:"

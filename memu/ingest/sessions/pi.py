@@ -1,5 +1,7 @@
-"""pi, and OpenClaw that keeps its form: ``~/.pi/agent/sessions/**/*.jsonl``. From public documentation; not tried
-on a real file."""
+"""pi (``~/.pi/agent/sessions/**/*.jsonl``), and OpenClaw in its form (``~/.openclaw/agents/*/sessions/*.jsonl``).
+
+From public documentation; not tried on a real file.
+"""
 
 from __future__ import annotations
 
