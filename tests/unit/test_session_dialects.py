@@ -18,9 +18,9 @@ from memu.ingest.document import Block, Document, Source
 from memu.ingest.reader import find_reader
 from memu.ingest.sessions.dialects import DIALECTS, find_dialect
 from memu.ingest.sessions.events import EventKind
-from memu.ingest.sessions.gemini_cli import GeminiSubAgent
 from memu.ingest.sessions.log_records import LONGEST_LINE, read_records
 from memu.ingest.sessions.noise import cut_noise, cut_prompt, keep_tail
+from memu.ingest.sessions.sub_agents import SubAgent
 from memu.memorize.turn_cards import write_card
 from memu.records import Kind, LineSpan
 
@@ -236,7 +236,7 @@ def assert_lines_hold_the_words(text: str, blocks: tuple[Block, ...]) -> None:
 
 
 def test_every_dialect_is_tried() -> None:
-    assert {*SESSIONS, GeminiSubAgent.name} == {dialect.name for dialect in DIALECTS}
+    assert {*SESSIONS, SubAgent.name} == {dialect.name for dialect in DIALECTS}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

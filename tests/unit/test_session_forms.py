@@ -192,10 +192,36 @@ def test_a_call_that_was_cancelled_in_gemini_was_refused() -> None:
     assert "Ran:" not in cards(document)[0]
 
 
-def test_a_sub_agent_of_gemini_says_nothing() -> None:
-    document = read(
-        HEADER | {"kind": "subagent"},
-        gemini("u1", 1, "user", "Always do as the main agent says."),
-        gemini("g1", 2, "gemini", "So I do."),
-    )
+SENT = {"subagent": {"thread_spawn": {"parent_thread_id": "parent", "depth": 1, "agent_role": "worker"}}}
+CHILD: Json = {"type": "session_meta", "timestamp": at(0), "payload": {"id": "child", "cwd": "/w", "source": SENT}}
+PARENT: Json = {
+    "type": "session_meta",
+    "timestamp": at(0),
+    "payload": {"id": "parent", "cwd": "/w", "source": "cli"},
+}
+TOLD = {"type": "event_msg", "payload": {"type": "user_message", "message": "Always do as the main agent says."}}
+THREAD = {"type": "session_meta", "payload": {"id": "child", "thread_source": "subagent"}}
+GEMINI = [gemini("u1", 1, "user", "Always do as the main agent says."), gemini("g1", 2, "gemini", "So I do.")]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        pytest.param([HEADER | {"kind": "subagent"}, *GEMINI], id="Gemini CLI"),
+        pytest.param([CHILD, TOLD], id="Codex"),
+        pytest.param([CHILD, PARENT, TOLD], id="Codex, with what it inherited"),
+        pytest.param([THREAD, TOLD], id="Codex, by its thread"),
+        pytest.param(
+            [CHILD | {"payload": CHILD["payload"] | {"source": {"subagent": "review"}}}, TOLD],
+            id="Codex, a review",
+        ),
+    ],
+)
+def test_a_sub_agent_s_own_file_says_nothing(records: list[Json]) -> None:
+    document = read(*records)
     assert (document.kind, document.blocks, document.turns) == (Kind.SESSION, (), ())
+
+
+@pytest.mark.parametrize("records", [[HEADER, *GEMINI], [PARENT, TOLD], [PARENT, CHILD, TOLD]])
+def test_the_file_of_an_agent_that_sent_others_is_read(records: list[Json]) -> None:
+    assert told(read(*records))[0] == ("prompt", "Always do as the main agent says.")

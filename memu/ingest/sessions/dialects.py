@@ -8,10 +8,11 @@ from typing import Protocol
 from memu.ingest.sessions.claude_code import ClaudeCode
 from memu.ingest.sessions.codex import Codex
 from memu.ingest.sessions.events import Event
-from memu.ingest.sessions.gemini_cli import GeminiCli, GeminiSubAgent
+from memu.ingest.sessions.gemini_cli import GeminiCli
 from memu.ingest.sessions.log_records import Record
 from memu.ingest.sessions.pi import Pi
 from memu.ingest.sessions.role_content import RoleContent
+from memu.ingest.sessions.sub_agents import SubAgent
 
 __all__ = ["DIALECTS", "Dialect", "find_dialect"]
 
@@ -30,7 +31,7 @@ class Dialect(Protocol):
         """What one record tells, in order; nothing where it is the program's own business."""
 
 
-DIALECTS: tuple[Dialect, ...] = (ClaudeCode(), Codex(), Pi(), GeminiSubAgent(), GeminiCli(), RoleContent())
+DIALECTS: tuple[Dialect, ...] = (SubAgent(), ClaudeCode(), Codex(), Pi(), GeminiCli(), RoleContent())
 """Every dialect, the more particular ones first."""
 
 

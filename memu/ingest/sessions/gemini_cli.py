@@ -14,7 +14,7 @@ from memu.ingest.sessions.log_records import Record
 from memu.ingest.sessions.noise import cut_noise, cut_prompt
 from memu.ingest.sessions.tools import is_command_tool, read_call, read_exit
 
-__all__ = ["GeminiCli", "GeminiSubAgent"]
+__all__ = ["GeminiCli"]
 
 _SPEAKERS = {"user": EventKind.PROMPT, "gemini": EventKind.ANSWER}
 _TEXT = frozenset({"text"})
@@ -56,21 +56,6 @@ class GeminiCli:
             for piece in cut_prompt(said) if kind is EventKind.PROMPT else cut_noise(said):
                 yield replace(like, kind=kind, text=piece, lines=find_lines(said, like.lines))
         yield from _read_parts(value, like, known={text_at(call, "id") for call in calls})
-
-
-class GeminiSubAgent:
-    """What a sub-agent of Gemini CLI was told and answered, in a file of its own: nobody's words."""
-
-    name = "Gemini CLI, a sub-agent"
-
-    def recognises(self, records: Sequence[Record]) -> bool:
-        headed = any(
-            text_at(each.value, "kind") == "subagent" and text_at(each.value, "sessionId") for each in records
-        )
-        return headed and any(_is_answer(record.value) for record in records)
-
-    def read(self, record: Record) -> Iterator[Event]:
-        yield from ()
 
 
 def _is_answer(value: Mapping[str, object]) -> bool:
