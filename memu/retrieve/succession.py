@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memu.records import Layer
+from memu.retrieve.current_values import Asked, find_asked
 from memu.retrieve.finding import languages_of, wanted_by
 from memu.retrieve.states import RetrieveState
 from memu.retrieve.turns import find_cards
@@ -30,7 +31,7 @@ from memu.supersession import (
 )
 from memu.tokens import QueryTerm, index_terms, query_terms
 
-__all__ = ["FollowChanges", "put_newer_first"]
+__all__ = ["FollowChanges", "put_last_first", "put_newer_first"]
 
 _LOOKED_AT = 5
 _MAX_NAMES = 24
@@ -45,19 +46,29 @@ class FollowChanges:
 
     async def __call__(self, state: RetrieveState) -> RetrieveState:
         best = _best_told(state)
+        asked = find_asked(state.text) if best else None
         names = list_names(_text_of(state.found[each]) for each in best)[:_MAX_NAMES]
-        if not names:
+        if not names and asked is None:
             return state
-        return await self.database.read(lambda session: self._follow(session, state, best, names))
+        return await self.database.read(lambda session: self._follow(session, state, best, names, asked))
 
     def _follow(
-        self, session: Session, state: RetrieveState, best: Sequence[str], names: Sequence[str]
+        self,
+        session: Session,
+        state: RetrieveState,
+        best: Sequence[str],
+        names: Sequence[str],
+        asked: Asked | None,
     ) -> RetrieveState:
         repository = session.within(state.scopes[0]) if len(state.scopes) == 1 else session.across(state.scopes)
-        found = {**_find_named(repository, state, names), **state.found}
+        looked_for = [*names, *(asked.words if asked else ())]
+        found = {**_find_named(repository, state, looked_for), **state.found}
         terms = query_terms(state.text, languages_of(state, repository))
         ratings, earlier = put_newer_first(best, found, state.ratings, terms)
-        if not earlier:
+        if asked is not None:
+            ratings, before = put_last_first(best, found, ratings, asked)
+            earlier |= before
+        if ratings == state.ratings and not earlier:
             return state
         kept = {each: found[each] for each in found if each in state.found or each in ratings}
         cards = find_cards(repository, kept.values())
@@ -91,12 +102,53 @@ def put_newer_first(
     return changed, frozenset(earlier)
 
 
+def put_last_first(
+    best: Sequence[str], found: Mapping[str, FoundPassage], ratings: Mapping[str, float], asked: Asked
+) -> tuple[dict[str, float], frozenset[str]]:
+    """The ratings with the last that was told of what is asked for above the best that tells it, among entries and
+    among passages; and the ids of those of the best that tell an earlier value.
+    """
+    changed = dict(ratings)
+    earlier: set[str] = set()
+    telling = [each for each in best if asked.is_told(_text_of(found[each]))]
+    for of_entries in (True, False):
+        alike = [each for each in telling if (found[each].entry is not None) is of_entries]
+        last = _find_last_told(found[alike[0]], found, asked) if alike else None
+        if last is None:
+            continue
+        top = changed[alike[0]]
+        if changed.get(last, -1.0) <= top:
+            changed[last] = top
+            changed[alike[0]] = math.nextafter(top, 0.0)
+        value = _text_of(found[last])
+        earlier.update(each for each in alike if each != last and asked.differ(_text_of(found[each]), value))
+    return changed, frozenset(earlier)
+
+
+def _find_last_told(first: FoundPassage, found: Mapping[str, FoundPassage], asked: Asked) -> str | None:
+    """The last in which who told ``first`` tells anew what is asked for; None where that is ``first``."""
+    before = _state(first)
+    telling = [
+        each
+        for each, other in found.items()
+        if _may_follow(first, other)
+        and _state(other).speaker == before.speaker
+        and is_later(_state(other), before)
+        and asked.is_newly_told(_text_of(other))
+    ]
+    return _find_last(telling, found)
+
+
 def _find_newest(older: FoundPassage, found: Mapping[str, FoundPassage]) -> str | None:
     """The last said of what takes the place of ``older``."""
     before = _state(older)
     taking = [
         each for each, other in found.items() if _may_follow(older, other) and supersedes(_state(other), before)
     ]
+    return _find_last(taking, found)
+
+
+def _find_last(taking: Sequence[str], found: Mapping[str, FoundPassage]) -> str | None:
     last: str | None = None
     for each in sorted(taking, key=lambda each: _place_of(found[each])):
         if last is None or is_later(_state(found[each]), _state(found[last])):
@@ -141,7 +193,7 @@ def _find_named(repository: Repository, state: RetrieveState, names: Sequence[st
     wanted = wanted_by(state)
     kinds = TOLD if wanted.kinds is None else wanted.kinds & TOLD
     layers = (wanted.layers or frozenset(Layer)) - {Layer.FILE}
-    if not kinds or not layers:
+    if not kinds or not layers or not names:
         return {}
     terms = query_terms(" ".join(names), languages_of(state, repository))
     scored = repository.search.words(terms, replace(wanted, kinds=kinds, layers=layers), _DEPTH)

@@ -71,3 +71,56 @@ async def test_how_many_there_were_is_found_in_words_of_its_own(bench: Bench) ->
         await memu.memorize_workspace(bench.work)
         hits = (await memu.retrieve_workspace("which coast do trains serve", layers=["entry"])).hits
     assert [(hit.text, hit.earlier) for hit in hits] == [(new, False), (old, True)]
+
+
+ASSISTANT = {
+    "role": "assistant",
+    "content": "I just got promoted to chief of the harbour, and I know 900 ferries.",
+}
+
+
+def _talk(*said: str) -> str:
+    return json.dumps([*({"role": "user", "content": text} for text in said), ASSISTANT], indent=1)
+
+
+VALUES = {
+    "What's my current role?": (
+        "I'm a pilot at the harbour, which is a windy role.",
+        "Also I just got promoted to Head of Pilots.",
+    ),
+    "How many ferries and buoys do we watch?": (
+        "We watch 20 ferries and 8 buoys, how many is that!",
+        "Now it is 50 ferries and 16 buoys.",
+    ),
+}
+
+
+@on_both
+@pytest.mark.parametrize("layer", ["entry", "resource"])
+@pytest.mark.parametrize("question", VALUES)
+async def test_the_last_value_that_was_told_comes_first_and_no_page_is_changed(
+    bench: Bench, question: str, layer: str
+) -> None:
+    old, new = VALUES[question]
+    bench.write({"day_1.json": _talk(old), "day_2.json": _talk("It rained.", new)})
+    async with bench.open(encoder=None) as memu:
+        await memu.memorize_workspace(bench.work)
+        hits = (await memu.retrieve_workspace(question, layers=[layer])).hits
+    told = [(hit.text, hit.earlier) for hit in hits if hit.text != ASSISTANT["content"]]
+    assert told[0] == (new, False)
+    assert [earlier for text, earlier in told if old.startswith(text[:20])][:1] == [True]
+    assert b"**Earlier**" not in b"".join(bench.trees().values())
+
+
+async def test_what_somebody_else_told_takes_nobodys_place(bench: Bench) -> None:
+    old, new = VALUES["What's my current role?"]
+    bench.write(
+        {
+            "day_1.json": _chat(old),
+            "day_2.json": json.dumps([{"role": "assistant", "content": new}]),
+        }
+    )
+    async with bench.open(encoder=None) as memu:
+        await memu.memorize_workspace(bench.work)
+        hits = (await memu.retrieve_workspace("What's my current role?", layers=["resource"])).hits
+    assert (hits[0].text, hits[0].earlier) == (old, False)

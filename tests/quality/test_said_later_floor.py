@@ -23,7 +23,7 @@ a an the and or of to in on at for with by from is are was were be been has have
 her our my your they he she we i you not no do does did so but if then than
 """
 STOP = frozenset(re.findall(r"\w+", _STOP))
-LEAST_FIRST = 6
+LEAST_FIRST = 8
 
 
 def words(text: str) -> frozenset[str]:

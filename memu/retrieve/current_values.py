@@ -1,0 +1,130 @@
+"""Questions for a value that changes: how many of something there are, or what somebody works as.
+
+"How many languages do we support?" is answered by every count of languages that was ever told, and often best by
+the first, in the words of the question; what is so now the last one says. None is left out, and no page is changed.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+from memu.languages import stem, stop_words
+
+__all__ = ["Asked", "find_asked"]
+
+_LONGEST = 2000
+_WORD = re.compile(r"\d[\d.,]*\d|\w+", re.UNICODE)
+# "72 GPU hours": so many words may stand between a number and what it counts.
+_APART = 2
+
+
+class _Forms(NamedTuple):
+    language: str
+    many: re.Pattern[str] | None
+    joints: frozenset[str]
+    asked: tuple[re.Pattern[str], ...]
+    told: tuple[re.Pattern[str], ...]
+    changed: tuple[re.Pattern[str], ...]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks for. words: what finds statements of it that share no word with the question."""
+
+    units: tuple[frozenset[str], ...]
+    language: str
+    told: tuple[re.Pattern[str], ...] = ()
+    changed: tuple[re.Pattern[str], ...] = ()
+    words: tuple[str, ...] = ()
+
+    def is_told(self, text: str) -> bool:
+        """Whether a text tells a value of what is asked for."""
+        told = any(each.search(text[:_LONGEST]) for each in (*self.told, *self.changed))
+        return bool(self._count(text)) if self.units else told
+
+    def is_newly_told(self, text: str) -> bool:
+        """Whether a text tells a value that takes the place of those that were told before."""
+        return self.is_told(text) if self.units else any(each.search(text[:_LONGEST]) for each in self.changed)
+
+    def differ(self, one: str, other: str) -> bool:
+        """Whether two texts that tell it tell different values."""
+        return self._count(one) != self._count(other) if self.units else True
+
+    def _count(self, text: str) -> tuple[str, ...]:
+        """The number of each of the units; () unless all are counted."""
+        words = [match[0].lower() for match in _WORD.finditer(text[:_LONGEST])]
+        stems = [stem(word, self.language) for word in words]
+        found: list[str] = []
+        for unit in self.units:
+            counted = (
+                word
+                for at, word in enumerate(words)
+                if word[0].isdigit() and not unit.isdisjoint(stems[at + 1 : at + 2 + _APART])
+            )
+            number = next(counted, None)
+            if number is None:
+                return ()
+            found.append(number)
+        return tuple(found)
+
+
+def find_asked(question: str) -> Asked | None:
+    """The value that a question asks for; None where it asks for none that changes.
+
+    >>> [sorted(unit) for unit in find_asked("How many languages and experts am I using?").units]
+    [['languag'], ['expert']]
+    """
+    for forms in _load():
+        counted = forms.many.search(question[:_LONGEST]) if forms.many else None
+        units = tuple(_cut_units(counted["things"], forms)) if counted else ()
+        if units:
+            return Asked(units, forms.language)
+        if any(each.search(question[:_LONGEST]) for each in forms.asked):
+            return Asked((), forms.language, forms.told, forms.changed, forms.words)
+    return None
+
+
+def _cut_units(things: str, forms: _Forms) -> Iterator[frozenset[str]]:
+    """The stems of the words for each thing that is counted, up to where the question goes on."""
+    held: set[str] = set()
+    for match in _WORD.finditer(things):
+        word = match[0].lower()
+        if word in forms.joints and held:
+            yield frozenset(held)
+            held = set()
+        elif word in stop_words(forms.language):
+            break
+        else:
+            held.add(stem(word, forms.language))
+    if held:
+        yield frozenset(held)
+
+
+@cache
+def _load() -> tuple[_Forms, ...]:
+    written = resources.files("memu.retrieve").joinpath("current_values.toml").read_text(encoding="utf-8")
+    return tuple(_compile(language, lists) for language, lists in tomllib.loads(written).items())
+
+
+def _compile(language: str, lists: Mapping[str, list[str]]) -> _Forms:
+    many = "|".join(map(re.escape, lists["many"]))
+    return _Forms(
+        language=language,
+        many=re.compile(rf"\b(?:{many})\b(?P<things>[^.!?\n]{{2,80}})", re.IGNORECASE) if many else None,
+        joints=frozenset(lists["joints"]),
+        asked=_compile_all(lists["asked"]),
+        told=_compile_all(lists["told"]),
+        changed=_compile_all(lists["changed"]),
+        words=tuple(lists["words"]),
+    )
+
+
+def _compile_all(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
