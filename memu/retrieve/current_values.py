@@ -1,7 +1,7 @@
 """Questions for a value that changes: how many of something there are, or what somebody works as.
 
 "How many languages do we support?" is answered by every count of languages that was ever told, and often best by
-the first, in the words of the question; what is so now the last one says. None is left out, and no page is changed.
+the first, in the words of the question; what is so now the last one says. None is left out, no page is changed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class _Forms(NamedTuple):
     language: str
     many: re.Pattern[str] | None
     joints: frozenset[str]
-    asked: tuple[re.Pattern[str], ...]
-    told: tuple[re.Pattern[str], ...]
-    changed: tuple[re.Pattern[str], ...]
+    asked: re.Pattern[str]
+    told: tuple[str, ...]
+    changed: tuple[str, ...]
     words: tuple[str, ...]
 
 
@@ -86,8 +86,10 @@ def find_asked(question: str) -> Asked | None:
         units = tuple(_cut_units(counted["things"], forms)) if counted else ()
         if units:
             return Asked(units, forms.language)
-        if any(each.search(question[:_LONGEST]) for each in forms.asked):
-            return Asked((), forms.language, forms.told, forms.changed, forms.words)
+        if forms.asked.search(question[:_LONGEST]):
+            # Compiled only now: few questions ask so, and every fresh process would wait for it.
+            told, changed = _compile_all(forms.told), _compile_all(forms.changed)
+            return Asked((), forms.language, told, changed, forms.words)
     return None
 
 
@@ -119,9 +121,9 @@ def _compile(language: str, lists: Mapping[str, list[str]]) -> _Forms:
         language=language,
         many=re.compile(rf"\b(?:{many})\b(?P<things>[^.!?\n]{{2,80}})", re.IGNORECASE) if many else None,
         joints=frozenset(lists["joints"]),
-        asked=_compile_all(lists["asked"]),
-        told=_compile_all(lists["told"]),
-        changed=_compile_all(lists["changed"]),
+        asked=re.compile("|".join(lists["asked"]), re.IGNORECASE),
+        told=tuple(lists["told"]),
+        changed=tuple(lists["changed"]),
         words=tuple(lists["words"]),
     )
 
