@@ -220,7 +220,7 @@ def test_p4_the_words_of_a_cue_with_a_damaged_time_are_read(name: str, gap: str,
         ("STYLE\n::cue { color: red }\n\nREGION\nid:a\n\nid-1\n00:01.000 --> 00:02.000 line:0\nOne.\n",
          [("One.", "00:01.000")], 0),
     ],
-    ids=["blank line inside", "blank lines between", "whole seconds", "cut at the end", "white line", "arrows in words",
+    ids=["blank line inside", "blank lines between", "whole seconds", "cut at the end", "white line", "arrows",
          "notes", "styles and names"],
 )  # fmt: skip
 def test_what_stands_beside_the_cues(text: str, blocks: list[tuple[str, str | None]], damage: int) -> None:
