@@ -43,7 +43,8 @@ _WHOSE = (
     r"(?i:[\w.-]{0,60}?(?:pass|pwd|token|secret|credential|(?:api|access|private|encryption|signing)[_-]?key)"
     r"[\w.-]{0,24})"
 )
-_PORTS = re.compile(r"[\d-]{1,11}(?::[\d-]{1,11})*(?:/\w+)?|\d{1,3}(?:\.\d{1,3}){3}:.*")
+_PORT = r"\d{1,5}(?:-\d{1,5})?"
+_PORTS = re.compile(rf"{_PORT}(?::{_PORT})*(?:/\w+)?|\d{{1,3}}(?:\.\d{{1,3}}){{3}}:.*")
 _ABOUT = frozenset(["and", "argument", "arguments", "flag", "flags", "instead", "option", "options", "switch"])
 
 

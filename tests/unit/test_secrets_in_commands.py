@@ -153,6 +153,15 @@ def test_f44_keys_of_clusters_go_and_certificates_stay(kind: str) -> None:
     assert key not in redact(json.dumps({"tls.key": key, "tls.crt": certificate})).text
 
 
+@pytest.mark.parametrize(
+    "command", ["mysql -p{}", "docker login -u me -p {}", "sshpass -p {} ssh x", "7z x -p{} a.7z"]
+)
+def test_f44_a_number_longer_than_a_port_is_a_password(command: str) -> None:
+    assert redact(command.format("123" + "45678")).text == command.format("[redacted:password]")
+    for port in ("8080", "3306:3306", "8000-8010:9000-9010/udp", "127.0.0.1:80:80"):
+        assert redact(command.format(port)).text == command.format(port)
+
+
 HARMLESS = """
 docker login -u me -p $PASS registry.example
 docker login -u me -p ${X}
