@@ -38,7 +38,7 @@ _LOGINS = (
     *("docker", "podman", "nerdctl", "buildah", "skopeo", "registry", "oras", "crane auth", "regctl", "argocd"),
     *("az", "acr", "oc", "cf", "rancher"),
 )
-_LOGIN = "login(?:" + "|".join(rf"(?<={name} login)(?<![\w-]{name} login)" for name in _LOGINS) + ")"
+_LOGIN = "login(?=[ ])(?:" + "|".join(rf"(?<={name} login)(?<![\w-]{name} login)" for name in _LOGINS) + ")"
 _WHOSE = (
     r"(?i:[\w.-]{0,60}?(?:pass|pwd|token|secret|credential|(?:api|access|private|encryption|signing)[_-]?key)"
     r"[\w.-]{0,24})"
@@ -86,7 +86,7 @@ COMMANDS: tuple[SecretPattern, ...] = (
         value=r"(?!\[redacted:)(?P<secret>[^\s\"'\\]{3,})",
         check=_is_given,
     ),
-    _after(_LOGIN, rf"(?:-p[ =]{{0,4}}|{_LONG})", keyword="login"),
+    _after(_LOGIN, rf"(?:-p[ =]{{0,4}}|{_LONG})", keyword=" login "),
     _after("wget", r"--(?:http-|ftp-|proxy-)?password(?:[ ]{1,4}|=)"),
     _after("mongo[a-z]{0,8}", rf"(?:-p{_SPACE}|{_LONG})", keyword="mongo"),
     _after("ldap[a-z]{2,10}", f"-w{_SPACE}", keyword="ldap"),
@@ -119,12 +119,11 @@ COMMANDS: tuple[SecretPattern, ...] = (
     *(
         SecretPattern(
             "password",
-            f"{name} ",
-            rf"{name}[ ](?:-n[ ])?{_PASSED}\\{{0,3}}[\"']?[ ]?\|"
-            r"[^\n|]{0,200}?[ ]--(?:password-stdin|with-token)",
+            option,
+            rf"(?:echo|printf)[ ](?:-n[ ])?{_PASSED}\\{{0,3}}[\"']?[ ]?\|[^\n|]{{0,200}}?[ ]{option}",
             _is_option,
         )
-        for name in ("echo", "printf")
+        for option in ("--password-stdin", "--with-token")
     ),
 )
 """Each is near one of ``OPTIONS``. An option's value is taken at its word."""

@@ -17,6 +17,11 @@ _WORD = r"(?P<secret>[^\s\"'`*“”„«»\[\](){}<>\\/]{8,100})(?<![.,;:!?。]
 _NOT_WHOSE = r"(?<!user)(?<!name)(?<!host)(?<!login)(?<!account)(?<!server)"
 
 
+def _find_sign(words: str) -> str:
+    """What many of these words have in common, so that one look is enough where none of them is."""
+    return "asswor" if "asswor" in words else ""
+
+
 def _is_given(value: str) -> bool:
     return not value.startswith("[redacted:") and not is_placeholder(value.rstrip(".,;:)"))
 
@@ -70,6 +75,7 @@ SPOKEN: tuple[SecretPattern, ...] = (
             word,
             rf"{word}[ :：]{{0,4}}[\"'`*“„«]{{0,3}}{_WORD}",
             is_said,
+            sign=_find_sign(word),
         )
         for word in ("assword is", "asswort ist", "asswort lautet", "contraseña es", "密码是", "密碼是", "密码为")
     ),
@@ -79,6 +85,7 @@ SPOKEN: tuple[SecretPattern, ...] = (
             words,
             rf"{words}[^\n:：.;,]{{1,40}}{_NOT_WHOSE}[:：][ ]{{0,4}}[\"'`*“„«]{{0,3}}{_WORD}",
             is_said,
+            sign=_find_sign(words),
         )
         for words in ("assword for ", "asswort für ", "contraseña para ")
     ),
@@ -88,6 +95,7 @@ SPOKEN: tuple[SecretPattern, ...] = (
             f"password{joint}",
             rf"(?m:^)[\"']?[\w.-]{{0,40}}?password{joint}(?P<secret>[^\s,;\"']{{6,100}})(?m:[\"']?$)",
             _is_cell,
+            sign=_find_sign("password"),
         )
         for joint in (",", '","')
     ),
