@@ -29,6 +29,7 @@ _WORDS = {
     "undecodable_byte": ("byte that is no letter", "bytes that are no letters"),
     "unplaced_text": ("piece of text without a place", "pieces of text without a place"),
     "unread_member": ("member of the archive that cannot be read", "members of the archive that cannot be read"),
+    "untimed_cue": ("caption without a time that can be read", "captions without a time that can be read"),
 }
 
 

@@ -16,8 +16,9 @@ from typing import TypeVar
 
 from memu.ingest.private_keys import find_private_keys
 from memu.ingest.secret_assignments import find_assigned
+from memu.ingest.secret_commands import COMMANDS, OPTIONS, WINDOW
 from memu.ingest.secret_patterns import BEFORE_TOKENS, TOKEN_MIN_LENGTH, TOKENS, WORDINGS, SecretPattern
-from memu.ingest.secret_wordings import SPOKEN
+from memu.ingest.secret_wordings import BEFORE_VALUES, SPOKEN
 
 T = TypeVar("T")
 
@@ -51,7 +52,12 @@ _BY_HEAD = _by(
     lambda pattern: pattern.keyword.encode().translate(_WORD_MAP).split()[0][:_HEAD_LENGTH],
     (pattern for pattern in TOKENS if pattern not in _HEADLESS),
 )
-_BY_WORD = _by(lambda pattern: pattern.keyword, (*WORDINGS, *SPOKEN))
+_BEFORE = (*BEFORE_TOKENS, *BEFORE_VALUES)
+_BY_SIGN = {
+    sign: _by(lambda pattern: pattern.keyword, patterns)
+    for sign, patterns in _by(lambda pattern: pattern.sign, (*WORDINGS, *SPOKEN)).items()
+}
+_BY_COMMAND = _by(lambda pattern: pattern.keyword, COMMANDS)
 _BARE_LOGIN = re.compile(
     r":(?P<password>[^\s:@/\"'<>`\\\[\](),;|]{3,80})@(?P<host>[A-Za-z0-9][A-Za-z0-9.-]{0,80})(?P<rest>[:/(]?)"
 )
@@ -130,10 +136,31 @@ def _present(text: str) -> Iterator[SecretPattern]:
         for head in _BY_HEAD.keys() & heads:
             yield from (pattern for pattern in _BY_HEAD[head] if pattern.keyword in text)
         yield from (pattern for pattern in _HEADLESS if pattern.keyword.encode() in runs)
-        yield from (pattern for pattern in BEFORE_TOKENS if pattern.keyword in text)
-    for keyword, patterns in _BY_WORD.items():
+        yield from (pattern for pattern in _BEFORE if pattern.keyword in text)
+    for sign, words in _BY_SIGN.items():
+        if sign in text:
+            yield from _pick(words, text)
+    if near := _near_options(text):
+        yield from _pick(_BY_COMMAND, near)
+
+
+def _pick(words: Mapping[str, list[SecretPattern]], text: str) -> Iterator[SecretPattern]:
+    for keyword, patterns in words.items():
         if keyword in text:
             yield from patterns
+
+
+def _near_options(text: str) -> str:
+    """What stands around options behind which a password may stand; or everything, where they are many."""
+    near: list[str] = []
+    most = 8 + len(text) // 4000
+    position = 0
+    while (option := OPTIONS.search(text, position)) is not None:
+        near.append(text[max(0, option.start() - WINDOW) : option.end() + WINDOW])
+        if len(near) > most:
+            return text
+        position = option.end() + WINDOW // 2
+    return "\n".join(near)
 
 
 def _long_runs(data: bytes) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from memu.ingest.secret_patterns import join_words
-from memu.ingest.secret_values import is_key, is_passphrase, is_password, is_said, is_worded_secret
+from memu.ingest.secret_values import is_key, is_passphrase, is_password, is_placeholder, is_said, is_worded_secret
 
 __all__ = ["find_assigned"]
 
@@ -109,6 +109,12 @@ _MADE_UP = re.compile(
     r"(?:jwt|session|app|application|cookie|auth|nextauth|flask|django|rails|signing|hmac|csrf|encryption|refresh)"
     r"(?:_token)?[_]secret(?:_key)?(?:_base)?=$"
 )
+# Variables that programs read a password from, whatever it looks like, and what a connection is told beside one.
+_SURE = re.compile("(?:pgpassword|mysql_pwd|sshpass|restic_password|borg_passphrase)=$")
+_CONNECTION = re.compile(
+    r"psql[ ]|(?:host|hostaddr|port|user|dbname|sslmode)=[^\s=]{1,80}[ ]$|dsn[ =:]{1,3}[\"']?$"
+)
+_BESIDE = 120
 _PUNCTUATION = ".,;:)]}*_"
 _DECIDING = 256
 
@@ -159,6 +165,8 @@ def _find_value(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     start = match.end()
     if (escaped := _ESCAPED.match(text, start)) is not None:
         return escaped.span("value") if looks_right(escaped["value"], plain=True) else None
+    if (sure := _find_sure(text, match)) is not None:
+        return sure
     if (quoted := _QUOTED.match(text, start)) is not None:
         right = looks_right(quoted["value"], plain=True) or _is_of_words(quoted["value"], match)
         return quoted.span("value") if right else None
@@ -170,6 +178,23 @@ def _find_value(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     if capitals and (head := _ENVIRONMENT.match(text, start)) is not None and _is_of_words(head[0], match):
         return head.span()
     return _find_bare(text, start, looks_right, capitals=capitals, assigned=assigned)
+
+
+def _find_sure(text: str, match: re.Match[str]) -> tuple[int, int] | None:
+    """A value that is a password whatever it looks like, by what stands around it."""
+    if _KINDS[match["name"]] != "password" or not match[0].endswith("="):
+        return None
+    named = _SURE.search(match.string, max(0, match.start("name") - 16), match.end())
+    before = match.string[max(0, match.start() - _BESIDE) : match.start()].rpartition("\n")[2]
+    if not named and not _CONNECTION.search(before):
+        return None
+    if (quoted := _QUOTED.match(text, match.end())) is not None:
+        start, end = quoted.span("value")
+    else:
+        bare = _ENVIRONMENT.match(text, match.end())
+        start, end = bare.span() if bare is not None else (0, 0)
+    value = text[start:end]
+    return None if len(value) < 3 or value.startswith("[redacted:") or is_placeholder(value) else (start, end)
 
 
 def _is_of_words(value: str, match: re.Match[str]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 
-from memu.ingest.secret_values import is_basic_login, is_placeholder, is_random
+from memu.ingest.secret_values import is_basic_login, is_packed_key, is_placeholder, is_random
 
 __all__ = ["BEFORE_TOKENS", "TOKENS", "TOKEN_MIN_LENGTH", "WORDINGS", "SecretPattern", "join_words"]
 
@@ -25,13 +25,14 @@ class SecretPattern:
     """One form of secret.
 
     keyword: stands in every text that the pattern is for. source: the regex, whose group ``secret`` is what is
-    replaced. check: a further look at what that group matched.
+    replaced. check: a further look at what that group matched. sign: stands in them too, and is found sooner.
     """
 
     kind: str
     keyword: str
     source: str
     check: Callable[[str], bool] | None = None
+    sign: str = ""
 
     @property
     def regex(self) -> re.Pattern[str]:
@@ -113,10 +114,6 @@ def _is_login(value: str) -> bool:
     return re.search("[!-~]", password) is not None and not re.fullmatch(r"[$<{%*x.•\[].*|\W+", password)
 
 
-def _is_curl_password(value: str) -> bool:
-    return not value.startswith("[redacted:") and not is_placeholder(value)
-
-
 def _is_bearer(value: str) -> bool:
     return len(value) >= 16 and any(map(str.isdigit, value)) and not is_placeholder(value)
 
@@ -168,7 +165,15 @@ TOKENS: tuple[SecretPattern, ...] = (
     *_tokens("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", f"{_BODY}{{32,}}"),
     *_tokens("supabase-key", "sbp_ sb_secret_", f"{_BODY}{{24,}}"),
     *_tokens("square-token", "sq0atp- sq0csp-", f"{_BODY}{{22,}}"),
+    *_tokens("private-key", "LS0tLS1CRUdJTi", "[A-Za-z0-9+/=]{40,}", is_packed_key),
+    *_tokens("registry-login", "eyJhdXRocyI6 ewogICJhdXRocyI6 ewoJImF1dGhzIjog", "[A-Za-z0-9+/=]{20,}"),
     *_tokens("age-key", "AGE-SECRET-KEY-1", "[0-9A-Z]{50,}"),
+    SecretPattern(
+        "secret",
+        "aws_se",
+        r"aws_se(?:cret_access_key|ssion_token)[ ]{1,4}[\"']?(?P<secret>[A-Za-z0-9+/]{30,4096}={0,2})",
+        is_random,
+    ),
     SecretPattern("telegram-token", "AA", r"AA(?<=[0-9]{8}:AA)(?P<secret>[A-Za-z0-9_-]{30,})"),
     SecretPattern("webhook", "hooks.slack.com", r"hooks\.slack\.com/[a-z]{4,12}/(?P<secret>[A-Za-z0-9_/-]{20,})"),
     SecretPattern("webhook", "webhook.office.com", r"webhook\.office\.com/(?P<secret>[A-Za-z0-9_/@-]{40,})"),
@@ -224,13 +229,6 @@ WORDINGS: tuple[SecretPattern, ...] = (
         r"""uthorization[\\"'\]]{0,4}[ ]{0,4}[:=,][ ]{0,4}[\\"']{0,3}(?:[Tt]oken|[Aa]pi[Kk]ey|[Kk]ey)?[ ]{0,4}
         (?P<secret>[A-Za-z0-9._~+/=-]{16,})""",
         _is_bearer,
-    ),
-    _wording(
-        "password",
-        "curl ",
-        r"""curl(?:[ ][^\n]{0,200}?)?[ ](?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'\[]{1,80}:
-        (?P<secret>[^\s"'\\]{3,})""",
-        _is_curl_password,
     ),
 )
 """Known by the words around them."""

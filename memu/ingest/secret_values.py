@@ -9,6 +9,7 @@ import re
 __all__ = [
     "is_basic_login",
     "is_key",
+    "is_packed_key",
     "is_passphrase",
     "is_password",
     "is_placeholder",
@@ -177,3 +178,8 @@ def is_basic_login(value: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return b":" in login
+
+
+def is_packed_key(value: str) -> bool:
+    """Whether base64 hides a private key in armour; certificates and public keys begin like one."""
+    return b"PRIVATE KEY" in base64.b64decode(value[:80])

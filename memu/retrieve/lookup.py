@@ -20,8 +20,10 @@ from memu.storage.repository import Repository
 
 __all__ = ["Lookup"]
 
-_TURN = re.compile(r"#(?:turn[-_ ]?)?(\d{1,9})$", re.IGNORECASE)
-_LINES = re.compile(r"#L(\d{1,9})(?:-L?(\d{1,9}))?$")
+_TURN = re.compile(r"#(?:turn[-_ ]?)?([0-9]{1,9})$", re.IGNORECASE)
+_LINES = re.compile(r"#L([0-9]{1,9})(?:-L?([0-9]{1,9}))?$")
+# "page--1" and "page-" name no page, though they have its words.
+_NAMELESS = re.compile(r"[^\W\d_]+(?:[-_ ]{2,}|[-_ ]$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +116,10 @@ def _find_place(repository: Repository, reference: str) -> Listing | None:
     wanted = _fold_place(place)
     if source is None or not wanted:
         return None
-    passages = [
-        each
-        for each in repository.passages.of_resource(source.id)
-        if each.place and f"{_fold_place(each.place)} ".startswith(f"{wanted} ")
-    ]
+    stored = repository.passages.of_resource(source.id)
+    passages = [each for each in stored if each.place and f"{_fold_place(each.place)} ".startswith(f"{wanted} ")]
+    if _NAMELESS.match(place):
+        passages = [each for each in passages if each.place and each.place.startswith(place)]
     if not passages:
         return None
     return Listing(

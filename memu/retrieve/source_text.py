@@ -80,9 +80,10 @@ def show_stored(passages: Sequence[Passage], path: str, span: LineSpan | None, t
     from memu.ingest.disguises import redact_disguised
 
     if span is not None:
-        last = max((passage.lines.end for passage in passages if passage.lines), default=None)
-        if last is not None:
-            _require(LineSpan(span.start, max(span.start, min(span.end, last))), last, path)
+        last = max((passage.lines.end for passage in passages if passage.lines), default=0)
+        # Where nothing was kept of any line, only lines that no file has are refused.
+        if last or not 1 <= span.start <= span.end:
+            _require(span, last, path)
     if span is None:
         parts = [*([f"# {title}"] if title else []), *_under_headings(passages, path)]
     else:

@@ -17,6 +17,7 @@ import pytest
 
 from memu.ingest.disguises import redact_disguised
 from memu.ingest.redact import redact
+from memu.ingest.secret_commands import COMMANDS
 from memu.ingest.secret_patterns import BEFORE_TOKENS, TOKENS, WORDINGS
 
 DATA = Path(__file__).parent.parent / "data"
@@ -403,7 +404,9 @@ HOSTILE = [
     "password\n",
     "[redacted:", "Private-Lines: 9\n", "token: a1b2c3d4 ", "user:pass1@h ",
     "-----BEGIN PRIVATE KEY-----" + " " * 50,
-    *sorted({pattern.keyword for pattern in (*TOKENS, *BEFORE_TOKENS, *WORDINGS)})[::7],
+    *sorted({pattern.keyword for pattern in (*TOKENS, *BEFORE_TOKENS, *WORDINGS, *COMMANDS)})[::7],
+    "docker login -p ", " -pass pass:", "7z -p", "htpasswd -b a b ", "from-literal=token", "Cookie: a=b; ",
+    "net use /user:a ", '"auth": "', "echo a | ", "psql password=", "mysql \\\n",
 ]  # fmt: skip
 
 

@@ -155,6 +155,80 @@ def test_other_cues_are_turns_of_their_own(cues: list[tuple[str, str]], pause: i
     assert [block.text for block in document.blocks] == [said for _, said in cues]
 
 
+DAMAGED = {
+    "a letter in it": "00:00:xx.000 --> 00:00:06.000",
+    "both unreadable": "??:??:??.??? --> ??:??:??.???",
+    "no beginning": "--> 00:00:06.000",
+    "another arrow": "00:00:04.000 -> 00:00:06.000",
+    "an arrow of another font": "00:00:04.000 → 00:00:06.000",
+    "no arrow": "00:00:04.000 00:00:06.000",
+    "a dash": "00:00:04.000 - 00:00:06.000",
+    "cut behind the arrow": "00:00:04.000 -->",
+    "cut in the arrow": "00:00:04.000 --",
+    "cut in front of it": "00:00:04.000",
+    "missing": None,
+}
+TAKEN = "We take the boat"
+
+
+def damaged_captions(line: str | None, form: str, gap: str) -> str:
+    """Three cues, the second under this line instead of its own."""
+    timings = ["00:00:01.000 --> 00:00:03.000", line, "00:00:07.000 --> 00:00:09.000"]
+    said = ["Ann: All is well.", f"Bob: {TAKEN}", "Bob: on Friday. And then home."]
+    cues = [
+        "\n".join(filter(None, (str(number), timing, words)))
+        for number, (timing, words) in enumerate(zip(timings, said, strict=True), 1)
+    ]
+    text = f"\n{gap}".join(cues) + "\n"
+    return f"WEBVTT\n\n{text}" if form == "vtt" else text.replace(".0", ",0")
+
+
+@pytest.mark.parametrize("form", ["vtt", "srt"])
+@pytest.mark.parametrize(
+    ("name", "gap"), [*((name, "\n") for name in DAMAGED), *((name, "") for name in DAMAGED if name != "missing")]
+)
+def test_p4_the_words_of_a_cue_with_a_damaged_time_are_read(name: str, gap: str, form: str) -> None:
+    """Its time is what can be read of it, never another cue's; the sentence goes on. Without blank lines too."""
+    line = DAMAGED[name]
+    text = damaged_captions(line, form, gap)
+    document = read(text, f"talk.{form}")
+    assert document.damage == (("untimed_cue", 1),)
+    first, sentence = document.blocks
+    assert (first.speaker, first.text) == ("Ann", "All is well.")
+    assert (sentence.speaker, sentence.text) == ("Bob", f"{TAKEN} on Friday. And then home.")
+    assert sentence.place in (None, "00:00:04.000", "00:00:04,000")
+    assert (sentence.place is None) == (line is None or not line.startswith("00:00:04"))
+    lines = text.split("\n")
+    assert sentence.lines is not None
+    assert TAKEN in lines[sentence.lines.start - 1]
+    assert "on Friday" in lines[sentence.lines.end - 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks", "damage"),
+    [
+        ("00:01.000 --> 00:02.000\nOne.\n\nTwo, in it.\n", [("One.", "00:01.000"), ("Two, in it.", None)], 1),
+        ("00:01.000 --> 00:02.000\n\nOne.\n\n2\n\n00:03.000 --> 00:04.000\n\nTwo.\n",
+         [("One.", "00:01.000"), ("Two.", "00:03.000")], 0),
+        ("0:01 --> 0:02\nOne.\n\n1:00:03 --> 1:00:04\nTwo.\n", [("One.", "0:01"), ("Two.", "1:00:03")], 0),
+        ("00:01.000 --> 00:02.000\nOne.\n\n00:03.0 --", [("One.", "00:01.000")], 1),
+        ("00:01.000 --> 00:02.000\n \nOne<00:01.500><c> word.</c>\n", [("One word.", "00:01.000")], 0),
+        ("00:01.000 --> 00:02.000\nAt 10:30 -> 11:00\n10:30\nFile --> Open.\n",
+         [("At 10:30 -> 11:00 10:30 File --> Open.", "00:01.000")], 0),
+        ("NOTE one\n\nof two parts\n\n00:01.000 --> 00:02.000\nOne.\n\nNOTE 00:03.0 --\nno cue\n",
+         [("One.", "00:01.000")], 0),
+        ("STYLE\n::cue { color: red }\n\nREGION\nid:a\n\nid-1\n00:01.000 --> 00:02.000 line:0\nOne.\n",
+         [("One.", "00:01.000")], 0),
+    ],
+    ids=["blank line inside", "blank lines between", "whole seconds", "cut at the end", "white line", "arrows",
+         "notes", "styles and names"],
+)  # fmt: skip
+def test_what_stands_beside_the_cues(text: str, blocks: list[tuple[str, str | None]], damage: int) -> None:
+    document = read(f"WEBVTT\n\n{text}", "a.vtt")
+    assert [(block.text, block.place) for block in document.blocks] == blocks
+    assert document.damage == ((("untimed_cue", damage),) if damage else ())
+
+
 def captions(cues: list[tuple[str, str]], form: str, pause: int = 1) -> str:
     """Cues of a second each, so many seconds apart."""
     parts = ["WEBVTT\n"] if form == "vtt" else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import mailbox
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -202,3 +203,112 @@ def test_p4_whatever_headers_a_mail_lacks_each_of_its_blocks_has_lines(
     blocks = reader.read(Source(path="a.mbox", text=text)).blocks
     assert blocks
     assert all(block.lines is not None and block.lines.start <= text.count("\n") for block in blocks)
+
+
+BODY = "Wir nehmen am Freitag den Kran. Grüße an alle im Hafen! " * 4
+PACKED = base64.encodebytes(BODY.encode()).decode()
+PLAIN = "Content-Type: text/plain; charset={}\nContent-Transfer-Encoding: {}\n\n"
+UTF_8 = PLAIN.format("utf-8", "base64")
+
+
+def body(text: str, path: str = "m.eml") -> tuple[str, dict[str, int]]:
+    """What the mail says, and its damage."""
+    document = read(f"{HEADERS}{text}", path)
+    return " ".join(block.text for block in document.blocks), dict(document.damage)
+
+
+@pytest.mark.parametrize("cut", range(2, 60))
+def test_p4_a_packed_text_that_was_cut_is_read_up_to_the_cut(cut: int) -> None:
+    said, damage = body(UTF_8 + PACKED[:-cut])
+    assert BODY.startswith(said)
+    assert len(said) > len(BODY) - cut
+    assert damage == ({"bad_part": 1} if len("".join(PACKED[:-cut].split())) % 4 else {})
+
+
+@pytest.mark.parametrize(
+    "text", ["We take the crane on Friday.\nThanks\nAnn\n", "Thanks\n", "Meet at 10\n", "Grüße!\n"]
+)
+def test_what_says_to_be_packed_and_is_not_is_read_as_it_stands(text: str) -> None:
+    assert body(UTF_8 + text) == (" ".join(text.split()), {"bad_part": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "damage"),
+    [
+        (PACKED, BODY.strip(), {}),
+        (PACKED + PACKED, f"{BODY}{BODY}".strip(), {}),
+        (PACKED + "______\nThe list of boats\n", f"{BODY}______ The list of boats", {"bad_part": 1}),
+        ("SGVsbG8gYm9hdHMu\n______\nlist\n", "Hello boats. ______ list", {"bad_part": 1}),
+        (PACKED.rstrip("=\n") + "\n", BODY.strip(), {"bad_part": 1}),
+    ],
+    ids=["whole", "twice", "with a foot", "short with a foot", "without padding"],
+)
+def test_what_stands_beside_packed_text_is_read_too(text: str, expected: str, damage: dict[str, int]) -> None:
+    assert body(UTF_8 + text) == (expected, damage)
+
+
+@pytest.mark.parametrize("charset", ["x-boat", "unknown-8bit", "idna", "undefined", "rot13"])
+@pytest.mark.parametrize("encoding", ["base64", "quoted-printable", "8bit"])
+def test_text_of_an_unknown_charset_is_read_and_counted(charset: str, encoding: str) -> None:
+    packed = {"base64": PACKED, "8bit": BODY}.get(encoding, BODY.replace("ü", "=C3=BC").replace("ß", "=C3=9F"))
+    assert body(PLAIN.format(charset, encoding) + packed) == (BODY.strip(), {"bad_part": 1})
+    assert body(PLAIN.format(charset, "7bit") + "Hello.\n") == ("Hello.", {})
+
+
+def test_text_of_another_charset_than_it_says() -> None:
+    assert body(PLAIN.format("us-ascii", "base64") + PACKED) == (BODY.strip(), {})
+    assert body(UTF_8 + base64.b64encode("Grüße".encode("latin-1")).decode()) == ("Gr��e", {"bad_part": 1})
+
+
+@pytest.mark.parametrize("encoding", ["x-zip", "uuencode", "8-bit", "binhex40"])
+def test_an_unknown_transfer_encoding_is_shown_and_counted(encoding: str) -> None:
+    assert body(PLAIN.format("utf-8", encoding) + f"{OWN}\n") == (OWN, {"bad_part": 1})
+
+
+@pytest.mark.parametrize(
+    ("end", "said", "damage"),
+    [
+        ("=C3=A9 =", "A é", {"truncated": 1}),
+        ("=C3=A9 =C", "A é =C", {"truncated": 1}),
+        ("=C3=A9 =\n", "A é", {}),
+        ("=C3=A9", "A é", {}),
+    ],
+)
+def test_quoted_text_that_ends_within_an_escape(end: str, said: str, damage: dict[str, int]) -> None:
+    assert body(PLAIN.format("utf-8", "quoted-printable") + "A " + end) == (said, damage)
+
+
+PART = f"--b\nContent-Type: text/plain\n\n{OWN}\n"
+MIXED = "Content-Type: multipart/mixed; boundary={}\n\n"
+
+
+@pytest.mark.parametrize(
+    "kind", [MIXED.format("c"), MIXED.format('""'), "Content-Type: multipart/alternative\n\n"]
+)
+def test_parts_that_are_not_found_are_one_text(kind: str) -> None:
+    said, damage = body(f"{kind}{PART}--b--\n")
+    assert OWN in said
+    assert damage == {"bad_part": 1}
+    inner = kind.replace("\n\n", f"\n\n{PART}")
+    said, damage = body(f"{MIXED.format('outer')}--outer\n{inner}\n--outer--\n")
+    assert OWN in said
+    assert damage == {"bad_part": 1}
+
+
+@pytest.mark.parametrize("end", ["", "--b", "--b\n", "--b\nContent-Ty", "--b\nContent-Type: text/html\n\n<p>Hel"])
+@pytest.mark.parametrize("path", ["m.eml", "m.mbox"])
+def test_a_mail_that_is_cut_within_its_parts_is_read_and_counted(end: str, path: str) -> None:
+    text = f"{HEADERS}{MIXED.format('b')}{PART}{end}"
+    document = read(BOX + "\n" + BOX.split("\n")[0] + "\n" + text if path == "m.mbox" else text, path)
+    assert OWN in document.blocks[-1].text or OWN in document.blocks[-2].text
+    assert dict(document.damage) == {"truncated": 1}
+    assert read(f"{HEADERS}{MIXED.format('b')}{PART}--b--\n").damage == ()
+
+
+@pytest.mark.parametrize("kept", [20, len(HEADERS) - 50, len(HEADERS) - 20, len(HEADERS)])
+def test_a_mailbox_that_is_cut_within_headers_says_so(kept: int) -> None:
+    text = f"{BOX}\n{BOX.splitlines()[0]}\n{HEADERS[:kept]}"
+    assert dict(read(text, "m.mbox").damage) == {"truncated": 1}
+    assert read(f"{BOX}\n{BOX.splitlines()[0]}\n{HEADERS}\n", "m.mbox").damage == ()
+    assert dict(read(HEADERS[:-20], "m.eml").damage) == {"truncated": 1}
+    assert read(HEADERS, "m.eml").damage == ()

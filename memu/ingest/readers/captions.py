@@ -9,14 +9,13 @@ from dataclasses import dataclass
 
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.readers.assembly import assemble
+from memu.ingest.readers.caption_cues import SRT_START, Cue, cut_cues
 from memu.ingest.readers.meeting import SPOKEN
 from memu.ingest.readers.runs import NumberedLine, ends_sentence, fold, number_lines, replace_text, spread
 from memu.records import Kind
 
 __all__ = ["CaptionsReader"]
 
-_TIMING = re.compile(r"\s*((?:\d{1,3}:)?\d\d:\d\d[.,]\d{1,3})\s*-->\s*((?:\d{1,3}:)?\d\d:\d\d[.,]\d{1,3})")
-_SRT_START = re.compile(r"\s*\d+[ \t]*\n" + _TIMING.pattern)
 # A voice's beginning with its name, or its end.
 _VOICE = re.compile(r"<v(?:\.[^\s>]{0,80})?\s+(?P<name>[^>]{1,200})>|</v>")
 _BRACKETED = re.compile(r"\s*(?:-\s*)?\[([^\[\]:]{1,40})\][:：]?\s+(?=\S)")
@@ -29,12 +28,12 @@ _LONGEST_PAUSE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """What one says in one cue, or in several; ``time`` as written, ``began`` and ``ended`` in seconds."""
+    """What one says in one cue, or in several; ``time`` as written, the others in seconds, all None if unknown."""
 
     speaker: str | None
-    time: str
-    began: float
-    ended: float
+    time: str | None
+    began: float | None
+    ended: float | None
     lines: tuple[NumberedLine, ...]
 
     @property
@@ -50,24 +49,25 @@ class CaptionsReader:
 
     def recognises(self, source: Source) -> bool:
         head = source.text[:1000]
-        return bool(re.match(r"\s*WEBVTT\b", head) or _SRT_START.match(head))
+        return bool(re.match(r"\s*WEBVTT\b", head) or SRT_START.match(head))
 
     def read(self, source: Source) -> Document:
         run = number_lines(source.text.split("\n"))
         first = next((line.text.strip() for line in run if line.text.strip()), "")
         title = first.removeprefix("WEBVTT").strip(" -–—\t") if first.startswith("WEBVTT") else ""
         blocks: list[Block] = []
-        for turn in _join_turns(_cut_turns(run)):
+        cues = list(cut_cues(run))
+        for turn in _join_turns(_cut_turns(cues)):
             template = Block(kind=BlockKind.TURN, text="", lines=None, speaker=turn.speaker, place=turn.time)
             blocks += spread(template, fold(turn.lines))
-        return assemble(source, kind=Kind.MEETING, title=title, blocks=blocks)
+        damage = {"untimed_cue": sum(cue.is_damaged for cue in cues)}
+        return assemble(source, kind=Kind.MEETING, title=title, blocks=blocks, damage=damage)
 
 
-def _cut_turns(run: Sequence[NumberedLine]) -> Iterator[_Turn]:
-    for timing, lines in _cut_cues(run):
-        began, ended = _to_seconds(timing[1]), _to_seconds(timing[2])
-        for speaker, said in _cut_voices(lines):
-            yield _Turn(speaker, timing[1], began, ended, tuple(said))
+def _cut_turns(cues: Sequence[Cue]) -> Iterator[_Turn]:
+    for cue in cues:
+        for speaker, said in _cut_voices(cue.lines):
+            yield _Turn(speaker, cue.time, cue.began, cue.ended, tuple(said))
 
 
 def _join_turns(turns: Iterator[_Turn]) -> Iterator[_Turn]:
@@ -86,7 +86,9 @@ def _join_turns(turns: Iterator[_Turn]) -> Iterator[_Turn]:
 
 def _goes_on(held: Sequence[_Turn], turn: _Turn) -> bool:
     size = sum(len(each.text) for each in held)
-    pause = turn.began - held[-1].ended
+    began, ended = turn.began, held[-1].ended
+    # Nobody knows a pause beside a time that cannot be read.
+    pause = 0.0 if began is None or ended is None else began - ended
     return turn.speaker == held[0].speaker and pause <= _LONGEST_PAUSE and size + len(turn.text) <= _LONGEST_TURN
 
 
@@ -98,30 +100,6 @@ def _close(held: Sequence[_Turn]) -> Iterator[_Turn]:
         yield _Turn(first.speaker, first.time, first.began, last.ended, lines)
     else:
         yield from held
-
-
-def _to_seconds(time: str) -> float:
-    seconds = 0.0
-    for part in time.replace(",", ".").split(":"):
-        seconds = seconds * 60 + float(part)
-    return seconds
-
-
-def _cut_cues(run: Sequence[NumberedLine]) -> Iterator[tuple[re.Match[str], list[NumberedLine]]]:
-    """Timing and text lines of each cue; headers, notes, styles and cue names stand outside of cues."""
-    timing: re.Match[str] | None = None
-    held: list[NumberedLine] = []
-    for line in run:
-        match = _TIMING.match(line.text[:200])
-        if match or not line.text.strip():
-            if timing is not None and held:
-                # Without a blank line between two cues, the number before the timing is the next cue's name.
-                yield timing, held[:-1] if match and held[-1].text.strip().isdigit() else held
-            timing, held = match, []
-        elif timing is not None:
-            held.append(line)
-    if timing is not None and held:
-        yield timing, held
 
 
 def _cut_voices(lines: Sequence[NumberedLine]) -> Iterator[tuple[str | None, list[NumberedLine]]]:

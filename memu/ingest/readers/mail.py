@@ -46,6 +46,8 @@ class MailReader:
     def read(self, source: Source) -> Document:
         damage: Counter[str] = Counter()
         mail = _read_mail(source.text, 1, damage)
+        # A mail may end with its headers, but not within one.
+        damage["truncated"] += _is_headers(source.text) and not source.text.endswith("\n")
         return assemble(
             source, kind=Kind.MAIL, title=mail.subject, blocks=mail.blocks, happened_at=mail.time, damage=damage
         )
@@ -70,6 +72,7 @@ class MailboxReader:
         times: list[datetime] = []
         for number, (text, first) in enumerate(_cut_mails(source.text), 1):
             mail = _read_mail(text, first, damage)
+            damage["truncated"] += _is_headers(text)
             blocks += mail.as_section(number)
             times += [mail.time] if mail.time else []
         return assemble(
@@ -106,6 +109,11 @@ def _is_mail(head: str) -> bool:
     head = head.split("\n\n", 1)[0]
     telling = {match[1].lower() for match in _TELLING.finditer(head)}
     return bool(_HEADER.match(head)) and len(telling) >= _LEAST_HEADERS and "from" in telling
+
+
+def _is_headers(text: str) -> bool:
+    """Whether no blank line ends the headers."""
+    return text.strip() != "" and "\n\n" not in text.lstrip("\n")
 
 
 def _cut_mails(text: str) -> Iterator[tuple[str, int]]:

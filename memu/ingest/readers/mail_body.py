@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import binascii
 import email.message
-import quopri
-from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from email.errors import HeaderParseError
+from email.errors import CloseBoundaryNotFoundDefect, HeaderParseError
 from email.header import decode_header, make_header
 
 from memu.ingest.document import Block, BlockKind
 from memu.ingest.readers.html_blocks import read_html_blocks
+from memu.ingest.readers.mail_decoding import PartDecoding
 from memu.ingest.readers.mail_quotes import QUOTED, cut_quoted, quote_lines, set_quotes_apart
 from memu.ingest.readers.plain import read_plain_blocks
-from memu.ingest.readers.runs import LineIndex, NumberedLine, number_lines
+from memu.ingest.readers.runs import LineIndex, NumberedLine
 from memu.records import LineSpan
 
 __all__ = ["MailBody", "decode_field"]
@@ -52,7 +50,7 @@ class MailBody:
         for part, forwarded in parts:
             if part.get_filename() is not None:
                 blocks += self._name_attachment(part)
-            elif part.get_content_type() == chosen[forwarded]:
+            elif _find_kind(part) == chosen[forwarded]:
                 blocks += self._read_part(part, forwarded=forwarded)
         return blocks
 
@@ -89,7 +87,9 @@ class MailBody:
             self.damage["bad_part"] += 1
         else:
             self._reached = start + len(payload)
-        run = list(_decode_lines(payload, self._span(start, start + 1).start, part))
+        decoding = PartDecoding.of(part, is_last=start + len(payload) == len(self.text))
+        run = list(decoding.read_lines(payload, self._span(start, start + 1).start))
+        self.damage.update(decoding.damage)
         if part.get_content_type() == "text/html":
             return self._read_page(run, forwarded=forwarded)
         if forwarded:
@@ -111,68 +111,35 @@ class MailBody:
 
 def _choose(parts: Sequence[email.message.Message]) -> str:
     """Plain text where there is any, for the page beside it says the same."""
-    kinds = {part.get_content_type() for part in parts if part.get_filename() is None}
+    kinds = {_find_kind(part) for part in parts if part.get_filename() is None}
     return "text/plain" if "text/plain" in kinds else "text/html"
+
+
+def _find_kind(part: email.message.Message) -> str:
+    """What it says of itself; where the parts that it speaks of are not found, it is one text."""
+    return "text/plain" if part.get_content_maintype() == "multipart" else part.get_content_type()
 
 
 def _walk(message: email.message.Message, damage: Counter[str]) -> Iterator[tuple[email.message.Message, bool]]:
     """The parts that hold something, in order, and whether each is of a mail that was forwarded whole."""
     waiting = [(message, False)]
+    is_cut = False
     for _ in range(_MOST_PARTS):
         if not waiting:
-            return
+            break
         part, forwarded = waiting.pop()
         held = part.get_payload()
+        is_cut = is_cut or any(isinstance(each, CloseBoundaryNotFoundDefect) for each in part.defects)
         if isinstance(held, list):
             forwarded = forwarded or part.get_content_maintype() == "message"
             waiting += [(each, forwarded) for each in reversed(held) if isinstance(each, email.message.Message)]
         else:
+            damage["bad_part"] += part.get_content_maintype() == "multipart"
             yield part, forwarded
     damage["bad_part"] += len(waiting)
+    damage["truncated"] += is_cut
 
 
 def _put_back(lines: LineSpan, run: list[NumberedLine]) -> LineSpan:
     first, last = run[min(lines.start, len(run)) - 1], run[min(lines.end, len(run)) - 1]
     return LineSpan(first.first, last.last)
-
-
-def _decode_lines(payload: str, first: int, part: email.message.Message) -> Iterator[NumberedLine]:
-    """The part's lines with its transfer encoding undone, each with the raw lines that it was written on."""
-    charset = str(part.get_content_charset() or "utf-8")
-    match str(part.get("content-transfer-encoding", "")).strip().lower():
-        case "quoted-printable":
-            yield from _join_soft_breaks(payload, first, charset)
-        case "base64":
-            last = first + payload.rstrip("\n").count("\n")
-            for line in _read_base64(payload, charset).split("\n"):
-                yield NumberedLine(first, last, line.rstrip("\r"))
-        case _:
-            yield from number_lines(payload.split("\n"), first)
-
-
-def _join_soft_breaks(payload: str, first: int, charset: str) -> Iterator[NumberedLine]:
-    held, start = "", first
-    for number, line in enumerate(payload.split("\n"), first):
-        held += line.rstrip()
-        if line.rstrip().endswith("="):
-            held = held[:-1]
-            continue
-        decoded = _to_text(quopri.decodestring(held.encode("utf-8", "replace")), charset)
-        yield NumberedLine(start, number, decoded)
-        held, start = "", number + 1
-    if held:
-        yield NumberedLine(start, number, held)
-
-
-def _read_base64(payload: str, charset: str) -> str:
-    try:
-        return _to_text(b64decode(payload.encode("ascii", "ignore")), charset)
-    except (binascii.Error, ValueError):
-        return payload
-
-
-def _to_text(data: bytes, charset: str) -> str:
-    try:
-        return data.decode(charset, "replace")
-    except LookupError:
-        return data.decode("utf-8", "replace")

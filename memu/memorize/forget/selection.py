@@ -183,10 +183,20 @@ def _find_sources(repository: Repository, reference: str) -> tuple[tuple[Workspa
         if (resource := repository.resources.by_path(workspace.id, path)) is not None
     ]
     if not found:
-        raise NotFound(
-            f"Nothing is called {reference!r} here. Give memory/NAME, skill/NAME, a source's path or an entry id."
-        )
+        raise NotFound(_tell_missing(repository, reference))
     if len(found) > 1:
         roots = ", ".join(f"{workspace.root}/{resource.path}" for workspace, resource in found)
         raise ConfigurationError(f"Several workspaces have {reference!r}; give one of: {roots}.")
     return tuple(found)
+
+
+def _tell_missing(repository: Repository, reference: str) -> str:
+    """What to give instead of a reference that names nothing, or only a part of a source."""
+    path, _, place = reference.rpartition("#")
+    places = locate_path(repository, path) if path and place else ()
+    if any(repository.resources.by_path(workspace.id, each) for workspace, each in places):
+        return (
+            f"{reference!r} is a part of a source; no part is forgotten by its place. Give words of it with "
+            "--match, the id of an entry on it (`memu get --entries`), or the path alone for the whole source."
+        )
+    return f"Nothing is called {reference!r} here. Give memory/NAME, skill/NAME, a source's path or an entry id."
