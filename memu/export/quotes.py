@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from memu.export.markdown import path_url
 from memu.export.places import Places
 from memu.export.snapshot import Citation, SourceKey
+from memu.markdown_rules import gather_rules
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -86,7 +87,7 @@ def _leads_only_to(text: str, urls: Iterable[str]) -> bool:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark")
+    return gather_rules(MarkdownIt("commonmark"))
 
 
 def _close_off(match: re.Match[str]) -> str:

@@ -16,8 +16,18 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "memu"
 
 WORDS = {
-    *("arguments", "errors", "extras", "languages", "names", "quotation", "records", "stopwords", "supersession"),
-    "tokens",
+    *(
+        "arguments",
+        "errors",
+        "extras",
+        "languages",
+        "markdown_rules",
+        "names",
+        "quotation",
+        "records",
+        "stopwords",
+    ),
+    *("supersession", "tokens"),
 }
 ROOMS = {"storage", "providers", "ingest", "workflow"}
 ROADS = {"memorize", "retrieve", "export"}

@@ -21,6 +21,7 @@ from memu.ingest.readers.front_matter import FrontMatter, parse_front_matter
 from memu.ingest.readers.html_blocks import read_html_blocks
 from memu.ingest.readers.plain import read_plain_blocks
 from memu.ingest.readers.runs import NumberedLine, Piece, fold, keep, number_lines, spread
+from memu.markdown_rules import gather_rules
 from memu.records import LineSpan
 
 __all__ = ["read_markdown_blocks"]
@@ -55,9 +56,7 @@ def _make_parser() -> MarkdownIt:
     parser.core.ruler.disable(["inline", "text_join"])
     # A definition of a link is text of the source too; the library would take it away.
     parser.disable("reference")
-    # It gathers its rules with its first text: before several threads have it, for half of them would not do.
-    parser.parse("")
-    return parser
+    return gather_rules(parser)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
+from memu.markdown_rules import gather_rules
 from memu.memorize.fold.inline import find_marks
 
 __all__ = ["Node", "NodeKind", "read_outline"]
@@ -68,7 +69,7 @@ def read_outline(lines: Sequence[str]) -> tuple[Node, ...]:
 @cache
 def _parser() -> MarkdownIt:
     # Only block structure is asked for: leaving inline rules out makes a long page several times quicker to read.
-    return MarkdownIt("commonmark").disable(["reference", "inline"])
+    return gather_rules(MarkdownIt("commonmark").disable(["reference", "inline"]))
 
 
 def _read_container(children: Sequence[SyntaxTreeNode], lines: Sequence[str]) -> tuple[Node, ...]:

@@ -14,12 +14,14 @@ from memu.memorize.extractors.quotes import locate
 from memu.memorize.file_steps import Parse, Read, redact_text
 from memu.memorize.forget.carriers import Part
 from memu.memorize.forget.cutting import cut_document
-from memu.memorize.forget.forgotten import Forgotten
+from memu.memorize.forget.forgotten import Forgotten, is_telling
+from memu.memorize.forget.marked_blocks import list_lines
 from memu.memorize.sentences import Slice, split_lines, split_sentences
 from memu.memorize.states import MemorizeState
 from memu.records import LineSpan, Passage, RecallEntry, Resource, Scope, Workspace
+from memu.tokens import text_key
 
-__all__ = ["Cited", "cite_document", "cite_passages", "read_stored"]
+__all__ = ["Cited", "cite_document", "cite_lines", "cite_passages", "is_folded", "read_stored"]
 
 _SHORT_LINES, _SHORT_PARTS = 2, 3
 _LINES_OF_A_SENTENCE = 4
@@ -70,6 +72,24 @@ def cite_document(document: Document, entry: RecallEntry) -> Cited:
         parts += (Part(unit.text, heading=block.kind is BlockKind.HEADING) for unit in found)
     few = entry.lines is not None and entry.lines.end - entry.lines.start < _SHORT_LINES
     return Cited(tuple(parts), short=few and lines <= _SHORT_LINES and len(parts) <= _SHORT_PARTS)
+
+
+def is_folded(entry: RecallEntry) -> bool:
+    """Whether an entry's text is from several lines and does not tell where they end."""
+    return entry.lines is not None and entry.lines.end > entry.lines.start and "\n" not in entry.text
+
+
+def cite_lines(document: Document, entry: RecallEntry) -> frozenset[str]:
+    """The lines of the file that an entry in its source's words was folded from."""
+    span = entry.lines
+    if span is None or not is_folded(entry):
+        return frozenset()
+    return frozenset(
+        text
+        for block in document.blocks
+        for text, first, last in list_lines(block)
+        if first <= span.end and span.start <= last and text in entry.text and is_telling(text_key(text))
+    )
 
 
 def cite_passages(passages: Sequence[Passage], entry: RecallEntry) -> Cited:

@@ -14,7 +14,7 @@ from memu.ingest.readers.assembly import make_readable_stem
 from memu.memorize.candidate import Candidate
 from memu.memorize.forget.forgotten import Forgotten
 from memu.memorize.forget.joined import cut_blocks, cut_shown
-from memu.memorize.forget.marked_blocks import mark_block
+from memu.memorize.forget.marked_blocks import find_in_block, mark_block
 from memu.memorize.forget.marks import MARK, is_marks_only, trim_marks
 from memu.memorize.forget.places import find_places, mark_places
 from memu.memorize.forget.runs import Statements
@@ -111,7 +111,7 @@ def cut_document(document: Document, path: str, forgotten: Forgotten) -> Documen
         links=tuple(link for link in document.links if cut(link) == link),
         blocks=tuple(
             replace(
-                mark_block(block, find_places(block.text, forgotten)),
+                mark_block(block, find_in_block(block, forgotten)),
                 heading=tuple(map(cut, block.heading)),
                 parent=None if block.parent is None else cut(block.parent),
             )

@@ -134,7 +134,7 @@ class Forgetter:
             return chosen, read_forgotten(repository)
 
         selection, forgotten = await self.database.read(choose)
-        documents = await _read_worded(scope, selection, forgotten)
+        documents = await _read_sources(scope, selection, forgotten)
         return await self.database.read(lambda session: plan_removal(session.within(scope), selection, documents))
 
     @asynccontextmanager
@@ -185,14 +185,17 @@ class Forgetter:
         return name_trees(receipt, reports)
 
 
-async def _read_worded(scope: Scope, selection: Selection, forgotten: Forgotten) -> dict[str, Document]:
-    """The sources of what a model worded, by their ids, where they are as they were when it read them."""
-    worded = {each.resource.id: each for each in selection.entries if each.entry.origin is Origin.MODEL}
-    found: dict[str, Document] = {}
-    for resource_id, placed in worded.items():
-        # Loaded only where a model had a part in it.
-        from memu.memorize.forget.cited import read_stored
+async def _read_sources(scope: Scope, selection: Selection, forgotten: Forgotten) -> dict[str, Document]:
+    """The sources whose lines have to be known, by their ids, where they are still as they were stored."""
+    from memu.memorize.forget.cited import is_folded, read_stored
 
+    wanted = {
+        each.resource.id: each
+        for each in selection.entries
+        if each.entry.origin is Origin.MODEL or is_folded(each.entry)
+    }
+    found: dict[str, Document] = {}
+    for resource_id, placed in wanted.items():
         document = await read_stored(scope, placed.workspace, placed.resource, forgotten)
         if document is not None:
             found[resource_id] = document

@@ -10,9 +10,39 @@ from operator import attrgetter
 from memu.ingest.document import Block, Row
 from memu.memorize.extractors.quotes import locate
 from memu.memorize.forget.marks import MARK
-from memu.memorize.forget.places import mark_places, merge_places
+from memu.memorize.forget.places import find_places, mark_places, merge_places
+from memu.memorize.forget.runs import Statements
 
-__all__ = ["mark_block"]
+__all__ = ["find_in_block", "list_lines", "mark_block"]
+
+
+def find_in_block(block: Block, statements: Statements) -> list[tuple[int, int]]:
+    """Where forgotten statements stand in a block's text, by its sentences and by the lines of its file.
+
+    Running text is kept with its line ends as spaces; what stood on a line of its own ended there all the same.
+    """
+    hits = find_places(block.text, statements)
+    lined = _break_lines(block)
+    return hits if lined == block.text else [*hits, *find_places(lined, statements)]
+
+
+def list_lines(block: Block) -> tuple[tuple[str, int, int], ...]:
+    """What stands on each of the file's lines that a block is folded from, with the first and last of them."""
+    ends = [row.start for row in block.rows[1:]] + [len(block.text)]
+    return tuple(
+        (block.text[row.start : end].strip(), row.first, row.last)
+        for row, end in zip(block.rows, ends, strict=True)
+        if block.text[row.start : end].strip()
+    )
+
+
+def _break_lines(block: Block) -> str:
+    """The text with a line end for each space that stands for one: as long as it is."""
+    chars = list(block.text)
+    for row in block.rows:
+        if row.start and chars[row.start - 1] == " ":
+            chars[row.start - 1] = "\n"
+    return "".join(chars)
 
 
 def mark_block(block: Block, places: Sequence[tuple[int, int]]) -> Block:

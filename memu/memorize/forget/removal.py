@@ -15,7 +15,7 @@ from memu.memorize.forget.forgotten import REASON, Forgotten, read_forgotten
 from memu.memorize.forget.scissors import Scissors
 from memu.memorize.forget.selection import Selection, said_key
 from memu.memorize.forget.source_cuts import SourceCut, cut_source
-from memu.memorize.forget.wordings import Documents, find_orphans, find_same, find_told
+from memu.memorize.forget.wordings import Documents, find_lines, find_orphans, find_same, find_told
 from memu.memorize.settlement import remove_sources
 from memu.memorize.source_rows import page_passages, store_source
 from memu.records import Origin, PageChanges, RecallEntry, RecallFile, Resource, Workspace
@@ -51,20 +51,20 @@ def plan_removal(repository: Repository, selection: Selection, documents: Docume
     """Decide what goes and what is left of each source; reads only.
 
     Args:
-        documents: the sources of what a model worded, as far as they can be read: there it is known which
-            sentence stands in which line.
+        documents: the sources of what a model worded or that was folded from several lines, as far as they can be
+            read: there it is known what stands in which line.
     """
     workspaces = repository.workspaces.list()
     forgotten = read_forgotten(repository)
     if selection.sources:
         return _plan_sources(repository, selection, forgotten, workspaces)
     gone = [each.entry for each in selection.entries]
-    told = find_told(repository, gone, documents)
-    cuts, scissors = _cut(repository, workspaces, gone, told, selection.says)
+    told, lines = find_told(repository, gone, documents), find_lines(gone, documents)
+    cuts, scissors = _cut(repository, workspaces, gone, told | lines, selection.says)
     orphans = tuple(find_orphans(repository, cuts, {entry.id for entry in gone}))
     if orphans:
         gone += orphans
-        cuts, scissors = _cut(repository, workspaces, gone, told, selection.says)
+        cuts, scissors = _cut(repository, workspaces, gone, told | lines, selection.says)
     keys = scissors.keys.union(*(cut.keys for cut in cuts))
     return Removal(
         selection=selection,

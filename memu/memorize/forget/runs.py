@@ -63,7 +63,7 @@ class _Letters:
     firsts: tuple[int, ...]
 
 
-def find_runs(text: str, joints: Collection[int], statements: Statements) -> Iterator[Slice]:
+def find_runs(text: str, joints: frozenset[int], statements: Statements) -> Iterator[Slice]:
     """The runs of words in ``text`` that are forgotten statements.
 
     joints: places where markup was left out of it.
@@ -75,11 +75,13 @@ def find_runs(text: str, joints: Collection[int], statements: Statements) -> Ite
             if last >= len(letters.text):
                 continue
             start, end = letters.starts[first], letters.ends[last]
-            stands = (start in joints and end in joints) or (_begins(text, start) and _ends(text, end))
+            stop = _STOP.match(text, end)
+            closed = stop.end() if stop else end
+            # What is wrapped in markup may bring its full stop along into the middle of a sentence.
+            wrapped = start in joints and not joints.isdisjoint((end, closed))
+            stands = wrapped or (_begins(text, start) and _ends(text, end))
             if stands and statements.covers_run(letters.text[first : last + 1]):
-                stop = _STOP.match(text, end)
-                end = stop.end() if stop else end
-                yield Slice(text[start:end], start, end)
+                yield Slice(text[start:closed], start, closed)
 
 
 def follows_marker(head: str, first: str) -> bool:

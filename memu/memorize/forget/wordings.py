@@ -7,17 +7,30 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memu.ingest.document import Document
 from memu.memorize.forget.carriers import choose_parts, find_strong
-from memu.memorize.forget.cited import cite_document, cite_passages
+from memu.memorize.forget.cited import cite_document, cite_lines, cite_passages
 from memu.memorize.forget.forgotten import is_telling
 from memu.memorize.forget.source_cuts import SourceCut
 from memu.records import Origin, Passage, RecallEntry, Resource
 from memu.storage.repository import Repository
 from memu.tokens import text_key
 
-__all__ = ["Documents", "find_orphans", "find_same", "find_told"]
+__all__ = ["Documents", "find_lines", "find_orphans", "find_same", "find_told"]
 
 Documents = Mapping[str, Document]
 """Sources as they were read when they were stored, by the ids of their resources, where they still can be."""
+
+
+def find_lines(gone: Iterable[RecallEntry], documents: Documents) -> frozenset[str]:
+    """The lines that these entries were folded from, as far as their sources can be read.
+
+    Where nothing else ends a statement, a line does: it is known again by itself, whatever is written around it.
+    """
+    return frozenset(
+        line
+        for entry in gone
+        if entry.resource_id in documents
+        for line in cite_lines(documents[entry.resource_id], entry)
+    )
 
 
 def find_told(repository: Repository, gone: Iterable[RecallEntry], documents: Documents) -> frozenset[str]:
