@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.readers.assembly import HEAD, assemble, find_suffix
+from memu.ingest.readers.json_pieces import PIECE_CHARS, PIECE_LINES, JsonCut
 from memu.ingest.readers.json_tree import Json, find_records, parse_json
 from memu.ingest.readers.prose import is_prose, read_prose
 from memu.ingest.readers.runs import NumberedLine, keep, number_lines, spread
@@ -17,14 +18,11 @@ from memu.records import Kind
 
 __all__ = ["DataReader", "cut_line_groups"]
 
-_GROUP_CHARS = 1_500
-_GROUP_LINES = 40
 _DEEPEST = 8
 _YAML_KEY = re.compile(
     r"(?:- +)?(?:\"([^\"]{1,200})\"|'([^']{1,200})'|([^\s#\-\"'{}\[\]&*!|>%@`][^#:]{0,200}?))\s*:(?=\s|$)"
 )
 _TOML_TABLE = re.compile(r"\s*\[{1,2}\s*([^\[\]]{1,300}?)\s*\]{1,2}\s*(?:#.*)?$")
-_ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\u[0-9a-fA-F]{4})+)")
 _JSON_SUFFIXES = frozenset([".json", ".jsonl", ".ndjson", ".jsonc", ".json5", ".geojson", ".webmanifest"])
 _TABLE_SUFFIXES = frozenset([".toml", ".ini", ".cfg", ".conf", ".properties", ".env"])
 
@@ -67,7 +65,7 @@ def cut_line_groups(run: Sequence[NumberedLine]) -> Iterator[list[NumberedLine]]
     held: list[NumberedLine] = []
     blank = size = 0
     for line in run:
-        if held and (len(held) >= _GROUP_LINES or size + len(line.text) > _GROUP_CHARS):
+        if held and (len(held) >= PIECE_LINES or size + len(line.text) > PIECE_CHARS):
             cut = blank or len(held)
             yield held[:cut]
             held = held[cut:]
@@ -181,4 +179,4 @@ def _cut_by_key(run: Sequence[NumberedLine], indent: int) -> Iterator[tuple[str,
 
 def _fits(held: Sequence[NumberedLine], more: Sequence[NumberedLine]) -> bool:
     count = len(held) + len(more)
-    return count <= _GROUP_LINES and sum(len(line.text) for line in (*held, *more)) <= _GROUP_CHARS
+    return count <= PIECE_LINES and sum(len(line.text) for line in (*held, *more)) <= PIECE_CHARS

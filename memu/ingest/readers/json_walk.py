@@ -11,7 +11,7 @@ import re
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
-from memu.ingest.readers.json_scan import BAD_SYNTAX, TRUNCATED, Json, Scan, skip_space
+from memu.ingest.readers.json_scan import BAD_SYNTAX, DEEPEST, TRUNCATED, Json, Scan, skip_space
 
 __all__ = ["Walk", "find_anchors", "walk_on"]
 
@@ -76,6 +76,9 @@ def _climb(text: str, base: int, walk: Walk, level: Json, deepest: int) -> Walk:
         walk.levels.append(level)
         walk.at, walk.last, walk.inside = scan.at, scan.last, scan.open
         if walk.damage:
+            return walk
+        if len(walk.levels) > 2 * DEEPEST:
+            walk.damage = BAD_SYNTAX
             return walk
         form = _tell_form(text, scan.at)
         if not form:
