@@ -8,7 +8,7 @@ from itertools import islice
 from memu.ingest.readers.json_scan import Json
 from memu.ingest.readers.json_walk import Walk
 
-__all__ = ["find_place", "find_targets", "part_strangers"]
+__all__ = ["find_place", "find_targets", "part_keys", "part_strangers"]
 
 _SAMPLE = 5
 _KEYS = 50
@@ -63,6 +63,31 @@ def part_strangers(root: Json) -> None:
                 break
 
 
+def part_keys(stack: Sequence[Json], place: int) -> None:
+    """The same for keys, where a lost brace left those of an outer object in its last value."""
+    chain = list(stack)
+    while chain[-1].items and chain[-1].items[-1].form == "object":
+        chain.append(chain[-1].items[-1])
+    for holder, outer, inner in zip(chain[place:], chain[place + 1 :], chain[place + 2 :], strict=False):
+        if not outer.keys or outer.items[-1] is not inner:
+            continue
+        siblings = [
+            each for each in (*_sample(holder.items), *_sample(reversed(holder.items))) if each is not outer
+        ]
+        cousins = [each for sibling in siblings if (each := sibling.get(outer.keys[-1].text)) is not None]
+        known = _gather_keys(siblings) - _gather_keys(cousins) - _gather_keys([outer]) if cousins else set()
+        at = next((at for at, key in enumerate(inner.keys) if at and key.text in known), None)
+        if at is not None:
+            outer.keys += inner.keys[at:]
+            outer.items += inner.items[at:]
+            del inner.keys[at:], inner.items[at:]
+            inner.end = inner.items[-1].end
+
+
+def _gather_keys(values: Iterable[Json]) -> set[str]:
+    return {key.text for each in values for key in each.keys[:_KEYS]}
+
+
 def _is_stranger(value: Json, inner: Json, outer: Json) -> bool:
     foreign, own = outer.items[0], inner.items[0]
     return _are_alike(value, foreign) and _count_shared(value, foreign) > _count_shared(value, own)
@@ -86,8 +111,7 @@ def _is_known(stack: Sequence[Json], index: int, level: Json) -> bool:
     old = stack[index]
     if index and level.keys:
         siblings = _sample(each for each in reversed(stack[index - 1].items) if each is not old)
-        known = {key.text for each in siblings for key in each.keys[:_KEYS]}
-        own = {key.text for key in level.keys[:_KEYS]}
+        known, own = _gather_keys(siblings), _gather_keys([level])
         if 2 * len(own & known) >= len(own):
             return True
     return _hold_alike(old.items, level.items)
@@ -108,8 +132,7 @@ def _are_alike(one: Json, other: Json) -> bool:
 
 
 def _count_shared(one: Json, other: Json) -> int:
-    keys, others = ({key.text for key in each.keys[:_KEYS]} for each in (one, other))
-    return len(keys & others)
+    return len(_gather_keys([one]) & _gather_keys([other]))
 
 
 def _reopen(holder: Json, level: Json) -> Json | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from memu.ingest.readers.json_alignment import find_place, find_targets, part_strangers
+from memu.ingest.readers.json_alignment import find_place, find_targets, part_keys, part_strangers
 from memu.ingest.readers.json_scan import BAD_SYNTAX, DEEPEST, TRUNCATED, Json, Scan, decode_string, skip_space
 from memu.ingest.readers.json_walk import Walk, find_anchors, walk_on
 
@@ -114,6 +114,8 @@ class Mending:
             target.keys += level.keys
             target.items += level.items
             target.end = level.end
+        if place + len(targets) < len(stack):
+            part_keys(stack, place)
         self.gaps.append((self._base + end, max(levels[len(targets) - 1].start, self._base + end)))
         self._open = [*stack[:place], targets[0], *walk.inside[1:]] if walk.inside else list(stack[:place])
         self.at, self.damage, self._last = walk.at, walk.damage, walk.last
