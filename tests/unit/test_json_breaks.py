@@ -136,6 +136,15 @@ def test_behind_a_break_its_own_record_goes_on(whole: str, broken: str, indent: 
     assert (parsed.damage, parsed.closed) == ("bad_syntax", True)
 
 
+@pytest.mark.parametrize(
+    "text", ['{"name"x": "n", "items": [1], "end": {"a": 1}}', '{x, "items": [1], "end": {"a": 1}}']
+)
+def test_an_object_that_is_broken_at_its_beginning_is_read_on(text: str) -> None:
+    parsed = parse_json(text)
+    assert parsed.root is not None
+    assert [key.text for key in parsed.root.keys] == ["items", "end"]
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 def test_positions_behind_a_break_are_exact_and_texts_never_merge(indent: int | None) -> None:
     records = [{"text": f"Said {number}", "id": number} for number in range(6)]

@@ -55,7 +55,11 @@ class Mending:
 
     def _resume(self) -> bool:
         root = self._root
-        if root is None or not (root.keys or root.items) or len(self.gaps) >= _MOST_BREAKS:
+        if root is None or len(self.gaps) >= _MOST_BREAKS:
+            return False
+        # Where nothing was read, much that is no JSON begins so too.
+        bare = not (root.keys or root.items)
+        if bare and root.form != "object":
             return False
         stack = self._open or [root]
         anchors = find_anchors(self._text, self._search_start())
@@ -64,7 +68,7 @@ class Mending:
             self._tries += 1
             walk = walk_on(self._text, self._base, anchor, max(1, DEEPEST - len(stack)))
             place = find_place(stack, walk, trusting=bool(self._open))
-            if place is not None:
+            if place is not None and not (bare and walk.damage):
                 self._put(stack, place, walk, self._cut_string(anchor))
                 self._start = anchor.end()
                 return True
