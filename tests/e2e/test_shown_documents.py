@@ -73,6 +73,19 @@ async def test_a_conversation_is_shown_with_who_said_what(tmp_path: Path) -> Non
     ]
 
 
+async def test_of_conversations_with_nearly_one_id_each_is_shown_by_its_own_key(tmp_path: Path) -> None:
+    folder = tmp_path / "chats"
+    folder.mkdir()
+    said = {
+        "6f3a2b1c-83a4-4a17-a2c4-c0a3d9d9c0fe": "The pier closes.",
+        "6f3a2b1c-99b0-4a17-a2c4-c0a3": "We use oak.",
+    }
+    talks = [{"uuid": key, "chat_messages": [{"sender": "human", "text": text}]} for key, text in said.items()]
+    (folder / "conversations.json").write_text(json.dumps(talks), encoding="utf-8")
+    for key, text in zip(("6f3a2b1c83a44a17", "6f3a2b1c99b04a17"), said.values(), strict=True):
+        assert await shown(folder, f"conversations.json#conversation-{key}") == f"user: {text}"
+
+
 def spoken(speaker: str, text: str, place: str, heading: str = "") -> Passage:
     header = "\n".join(filter(None, ("Talk", heading, "a b.json", "2024-05-01", speaker)))
     return Passage(id="", ordinal=0, header=header, text=text, heading=heading, place=place, kind=Kind.CHAT)

@@ -152,3 +152,51 @@ def test_a_damaged_archive_gives_a_reason_or_what_is_left(part: int) -> None:
             continue
         # The list of people may be what is lost.
         assert {block.text.replace("@U1", "@orla") for block in blocks} <= known
+
+
+def _spoil(data: bytes, *names: str) -> bytes:
+    """The archive with some members whose bytes are others than it says."""
+    spoiled = bytearray(data)
+    for info in zipfile.ZipFile(io.BytesIO(data)).infolist():
+        if info.filename in names:
+            start = info.header_offset + 30 + len(info.filename)
+            spoiled[start : start + info.compress_size] = bytes(info.compress_size)
+    return bytes(spoiled)
+
+
+def test_an_archive_of_damaged_members_says_so_and_names_them() -> None:
+    data = pack({"conversations.json": CLAUDE, "more/result.json": TELEGRAM, "readme.txt": "Nothing."})
+    with pytest.raises(ReadError, match=r"damaged.* 2 of its members \(conversations.json, more/result.json\)"):
+        read_archive("export.zip", _spoil(data, "conversations.json", "more/result.json"), MOST)
+    with pytest.raises(ReadError, match=r"damaged.* 1 of its members \(conversations.json\)"):
+        read({"conversations.json": '{"nothing" here'})
+    with pytest.raises(ReadError, match=r"too large: 1 of its members \(conversations.json\)"):
+        read({"conversations.json": CLAUDE}, most=10)
+
+
+def test_what_is_left_beside_damaged_members_is_read() -> None:
+    data = _spoil(pack({**SLACK, "random/2023-11-15.json": [slack(2, "U9", "Tea.")]}), "random/2023-11-14.json")
+    document = read_archive("export.zip", data, MOST)
+    assert [block.text for block in document.blocks][-1] == "Tea."
+    assert dict(document.damage) == {"unread_member": 1}
+
+
+def test_an_odd_message_costs_no_day_and_no_channel_of_a_zip() -> None:
+    days: dict[str, object] = {
+        "ops/2023-11-14.json": [None, slack(0, "U1", "Shall we?"), {**slack(1, "U1", "Late."), "ts": "bad"}],
+        "ops/2023-11-15.json": [{**slack(2, "U1", "When?"), "ts": None}],
+    }
+    document = read({**SLACK, **days})
+    assert {"Shall we?", "Cake in the kitchen."} <= {block.text for block in document.blocks}
+    assert dict(document.damage) == {"bad_record": 3}
+
+
+def test_conversations_of_nearly_one_id_in_several_members_stay_two() -> None:
+    keys = ("6f3a2b1c-83a4-4a17-a2c4-c0a3d9d9c0fe", "6f3a2b1c-99b0-4a17-a2c4-c0a3d9d9c0fe")
+    members: dict[str, object] = {
+        f"conversations-{n}.json": [{**CLAUDE[0], "uuid": key}] for n, key in enumerate(keys)
+    }
+    assert [block.place for block in read(members).blocks] == [
+        "conversation 6f3a2b1c83a44a17, message 1",
+        "conversation 6f3a2b1c99b04a17, message 1",
+    ]

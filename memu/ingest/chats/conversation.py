@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memu.ingest.readers.dates import parse_time
@@ -16,7 +17,9 @@ __all__ = [
     "Turn",
     "index_items",
     "join_strings",
+    "name_conversations",
     "place_message",
+    "place_turns",
     "read_conversation",
     "read_moment",
     "read_word",
@@ -25,13 +28,14 @@ __all__ = [
 
 _PLACE = re.compile(r"conversation (\w+), message ")
 _KEY_DIGITS = 8
+_UUID_DIGITS, _UUID_VERSION = 32, 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One thing said: the strings that it was written in, with who and when.
 
-    place: which message of which conversation it is, where lines say too little.
+    place: which message it is. In what an app exported its id or number in the conversation, until that has a key.
     """
 
     role: str
@@ -46,25 +50,51 @@ class Turn:
 class Conversation:
     """One conversation of an export, with the title that the app shows for it ("" where it has none).
 
-    file_title: what a file that can hold nothing but this conversation is called.
+    key: the app's own id of it. file_title: what a file that can hold nothing but this conversation is called.
+    lost: so many of its records cannot be read.
     """
 
     title: str
     turns: tuple[Turn, ...]
+    key: str = ""
     file_title: str = ""
+    lost: int = 0
 
 
-def place_message(conversation: str, message: str) -> str:
-    """The place of a message, by the app's own id of its conversation and the message's id or number there.
+def place_turns(talks: Sequence[Conversation], others: Iterable[str] = ()) -> Iterator[Turn]:
+    """What was said in these conversations, each turn in its place and below its title.
 
-    >>> place_message("6f3a2b1c-83a4-4a17-a2c4-c0a3d9d9c0fe", "7")
+    ``others``: ids of conversations that the same file holds besides.
+    """
+    keys = name_conversations([*others, *(talk.key for talk in talks)])
+    for talk in talks:
+        for turn in talk.turns:
+            headings = turn.heading if turn.heading[:1] == (talk.title,) else (talk.title, *turn.heading)
+            place = place_message(keys[talk.key], turn.place or "?")
+            yield replace(turn, heading=tuple(filter(None, headings)), place=place)
+
+
+def name_conversations(ids: Iterable[str]) -> Mapping[str, str]:
+    """Id → short key, for all conversations of one file. Ids that would have the same one get longer ones.
+
+    A key is made of the id alone: neither where a conversation stands nor how many there are changes it, but for
+    another one of nearly the same id.
+    """
+    found = tuple(dict.fromkeys(ids))
+    short = {each: _shorten(each, _KEY_DIGITS) for each in found}
+    counts = Counter(short.values())
+    longer = {each: key if counts[key] == 1 else _shorten(each, 2 * _KEY_DIGITS) for each, key in short.items()}
+    counts = Counter(longer.values())
+    return {each: key if counts[key] == 1 else _hash(each, 2 * _KEY_DIGITS) for each, key in longer.items()}
+
+
+def place_message(key: str, message: str) -> str:
+    """The place of a message, by its conversation's key and the message's id or number there.
+
+    >>> place_message("6f3a2b1c", "7")
     'conversation 6f3a2b1c, message 7'
     """
-    plain = re.sub(r"\W", "", conversation, flags=re.ASCII)
-    key = plain[:_KEY_DIGITS] if _is_hex(plain) else plain
-    # What is no short plain name is known by its hash, so that no id reads like a secret.
-    short = key if key and len(key) <= 2 * _KEY_DIGITS and key == key.lower() else _hash(conversation)
-    return f"conversation {short}, message {message}"
+    return f"conversation {key}, message {message}"
 
 
 def read_conversation(place: str | None) -> str | None:
@@ -113,9 +143,21 @@ def read_word(record: Json, *names: str) -> str:
     return ""
 
 
-def _is_hex(text: str) -> bool:
-    return len(text) > _KEY_DIGITS and re.fullmatch(r"[0-9a-f]+", text) is not None
+def _shorten(conversation: str, digits: int) -> str:
+    """A key that tells an id from others.
+
+    >>> _shorten("6f3a2b1c-83a4-4a17-a2c4-c0a3d9d9c0fe", 8), _shorten("0196a1b2-83a4-7a17-a2c4-c0a3d9d9c0fe", 8)
+    ('6f3a2b1c', 'd9d9c0fe')
+    """
+    plain = re.sub(r"\W", "", conversation, flags=re.ASCII)
+    if len(plain) > _KEY_DIGITS and re.fullmatch(r"[0-9a-f]+", plain):
+        # Ids that are numbered by the time begin alike and end at random.
+        timed = len(plain) == _UUID_DIGITS and plain[_UUID_VERSION] == "7"
+        return plain[-digits:] if timed else plain[:digits]
+    # What is no short plain name is known by its hash, so that no id reads like a secret.
+    is_name = plain and len(plain) <= 2 * _KEY_DIGITS and plain == plain.lower()
+    return plain if is_name and digits == _KEY_DIGITS else _hash(conversation, digits)
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_KEY_DIGITS]
+def _hash(text: str, digits: int) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from memu.ingest.chats.conversation import Conversation, Turn, place_message, read_moment, read_word, tell_message
+from memu.ingest.chats.conversation import Conversation, Turn, read_moment, read_word, tell_message
 from memu.ingest.readers.dates import parse_time
 from memu.ingest.readers.json_tree import Json
 
-__all__ = ["People", "Slack", "is_day", "read_people", "read_turns"]
+__all__ = ["People", "Slack", "has_messages", "is_day", "name_channel", "read_channel", "read_people"]
 
 _STAMP = re.compile(r"\d{10}\.\d{6}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -38,16 +38,19 @@ class Slack:
 
     def read(self, records: Sequence[Json], path: str) -> Iterator[Conversation]:
         channel = name_channel(path)
-        turns = tuple(read_turns([each for record in records for each in record.items], channel, {}))
-        yield Conversation(title=channel, turns=turns, file_title=f"{channel} {PurePosixPath(path).stem}")
+        yield read_channel([each for record in records for each in record.items], channel, {}, path)
 
 
 def is_day(record: Json) -> bool:
-    """Whether this is an array of Slack's messages."""
+    """Whether this is an array of Slack's messages, as at least half of its first items are."""
     first = record.items[:_SAMPLE] if record.form == "array" else []
-    return bool(first) and all(
-        read_word(each, "type") == "message" and _STAMP.fullmatch(read_word(each, "ts")) for each in first
-    )
+    fitting = sum(read_word(each, "type") == "message" and _is_stamped(each) for each in first)
+    return 0 < fitting >= len(first) / 2
+
+
+def has_messages(record: Json) -> bool:
+    """Whether any item of an array says that it is a message."""
+    return record.form == "array" and any(read_word(each, "type") == "message" for each in record.items)
 
 
 def name_channel(path: str) -> str:
@@ -62,13 +65,29 @@ def read_people(users: Json) -> People:
     return {key: name for key, name in found if key and name}
 
 
-def read_turns(messages: Sequence[Json], channel: str, people: People) -> Iterator[Turn]:
+def read_channel(messages: Sequence[Json], channel: str, people: People, path: str = "") -> Conversation:
     """What was said, in the order of the messages; replies stand under whose message they answer, and its time."""
     own = _Own([each for each in messages if each.form == "object"], people)
-    for message in own.messages:
-        turn = own.read(message, channel)
-        if turn is not None:
-            yield turn
+    return Conversation(
+        title=channel,
+        turns=tuple(turn for message in own.messages if (turn := own.read(message, channel)) is not None),
+        key=channel or "slack",
+        file_title=f"{channel} {PurePosixPath(path).stem}",
+        lost=sum(map(_is_lost, messages)),
+    )
+
+
+def _is_lost(message: Json) -> bool:
+    """Whether it is no message, or one that somebody wrote without a time or with a text that is none."""
+    if message.form != "object":
+        return True
+    text = message.get("text")
+    is_text = text is None or text.form == "string"
+    return read_word(message, "subtype") in _WRITTEN and not (is_text and _is_stamped(message))
+
+
+def _is_stamped(message: Json) -> bool:
+    return _STAMP.fullmatch(read_word(message, "ts")) is not None
 
 
 class _Own:
@@ -97,7 +116,7 @@ class _Own:
             speaker=self._name_speaker(message),
             time=read_moment(message, "ts"),
             heading=tuple(filter(None, headings)),
-            place=place_message(channel or "slack", stamp),
+            place=stamp if _is_stamped(message) else "?",
         )
 
     def _name_thread(self, stamp: str) -> str:

@@ -8,7 +8,6 @@ from memu.ingest.chats.conversation import (
     Conversation,
     Turn,
     join_strings,
-    place_message,
     read_moment,
     read_word,
     tell_message,
@@ -38,9 +37,14 @@ class Telegram:
         return is_account or any(map(_is_chat, _chats(root)))
 
     def read(self, records: Sequence[Json], path: str) -> Iterator[Conversation]:
-        for chat in _chats(records[0]):
-            if _is_chat(chat):
-                yield _read_chat(chat, alone=chat is records[0])
+        root, *listed = _chats(records[0])
+        if _messages(root) is not None:
+            yield _read_chat(root, alone=True)
+        for chat in listed:
+            if _messages(chat) is None:
+                yield Conversation(title="", turns=(), lost=1)
+            else:
+                yield _read_chat(chat, alone=False)
 
 
 def _chats(root: Json) -> Iterator[Json]:
@@ -51,29 +55,38 @@ def _chats(root: Json) -> Iterator[Json]:
         yield from listed.items if listed is not None else ()
 
 
+def _messages(chat: Json) -> list[Json] | None:
+    messages = chat.get("messages")
+    return messages.items if messages is not None and messages.form == "array" else None
+
+
 def _is_chat(value: Json) -> bool:
-    messages = value.get("messages") if value.form == "object" and value.get("type", "name") is not None else None
-    if messages is None or messages.form != "array":
-        return False
-    first = messages.items[:_SAMPLE]
-    return bool(first) and all(read_word(each, "type") in _TYPES and each.get("id", "date") for each in first)
+    """Whether at least half of its first messages are such."""
+    messages = _messages(value) if value.get("type", "name") is not None else None
+    first = (messages or [])[:_SAMPLE]
+    fitting = sum(read_word(each, "type") in _TYPES and each.get("id", "date") is not None for each in first)
+    return 0 < fitting >= len(first) / 2
 
 
 def _read_chat(chat: Json, *, alone: bool) -> Conversation:
-    messages = chat.get("messages")
-    said = [each for each in messages.items if each.form == "object"] if messages is not None else []
+    messages = _messages(chat) or []
     kind = read_word(chat, "type")
     title = read_word(chat, "name") or _UNNAMED.get(kind, "")
-    key = read_word(chat, "id") or title
-    known = {read_word(each, "id"): each for each in said}
-    turns = tuple(turn for each in said if (turn := _read_message(each, key, title, known)) is not None)
-    return Conversation(title=title, turns=turns, file_title=title if alone else "")
+    known = {read_word(each, "id"): each for each in messages}
+    turns = tuple(turn for each in messages if (turn := _read_message(each, title, known)) is not None)
+    return Conversation(
+        title=title,
+        turns=turns,
+        key=read_word(chat, "id") or title,
+        file_title=title if alone else "",
+        lost=sum(map(_is_lost, messages)),
+    )
 
 
-def _read_message(message: Json, key: str, title: str, known: Mapping[str, Json]) -> Turn | None:
+def _read_message(message: Json, title: str, known: Mapping[str, Json]) -> Turn | None:
     """A turn; None for the app's own notes and what has no words."""
     texts = join_strings(_pieces(message.get("text")))
-    if read_word(message, "type") != "message" or not texts:
+    if read_word(message, "type") not in ("", "message") or not texts:
         return None
     answered = read_word(message, "reply_to_message_id")
     thread = (_name_thread(answered, known),) if answered else ()
@@ -83,8 +96,18 @@ def _read_message(message: Json, key: str, title: str, known: Mapping[str, Json]
         speaker=read_word(message, "from"),
         time=read_moment(message, "date_unixtime", "date"),
         heading=(title, *thread) if title else thread,
-        place=place_message(key, read_word(message, "id") or "?"),
+        place=read_word(message, "id") or "?",
     )
+
+
+def _is_lost(message: Json) -> bool:
+    """Whether it is no message, or one whose text is none; a message of another type is the app's own note."""
+    if message.form != "object" or not read_word(message, "type"):
+        return True
+    text = message.get("text")
+    if read_word(message, "type") != "message" or text is None or text.form == "string":
+        return False
+    return text.form != "array" or any(_find_text(part) is None for part in text.items)
 
 
 def _name_thread(answered: str, known: Mapping[str, Json]) -> str:
@@ -102,6 +125,11 @@ def _pieces(text: Json | None) -> Iterator[Json]:
     if text.form == "string":
         yield text
     for part in text.items if text.form == "array" else ():
-        inner = part.get("text") if part.form == "object" else part
-        if inner is not None and inner.form == "string":
+        inner = _find_text(part)
+        if inner is not None:
             yield inner
+
+
+def _find_text(part: Json) -> Json | None:
+    inner = part.get("text") if part.form == "object" else part
+    return inner if inner is not None and inner.form == "string" else None

@@ -65,7 +65,7 @@ class ChatReader:
         stated = next((talk.time for talk in conversations if talk.time), None)
         blocks = turn_blocks(source.text, turns)
         counts = Counter(damage)
-        counts["bad_record"] += sum(item.form != "object" for talk in conversations for item in talk.records)
+        counts["bad_record"] += sum(_is_lost(item) for talk in conversations for item in talk.records)
         return assemble(
             source,
             kind=Kind.CHAT,
@@ -79,6 +79,14 @@ class ChatReader:
 def is_chat_record(record: Json) -> bool:
     """Whether this is an object with a known role and a content."""
     return record.form == "object" and bool(read_role(record)) and record.get(*_CONTENT_KEYS) is not None
+
+
+def _is_lost(record: Json) -> bool:
+    """Whether it is no record, or one whose content is neither text nor parts of it."""
+    if record.form != "object":
+        return True
+    content = record.get(*_CONTENT_KEYS) if read_role(record) else None
+    return content is not None and content.form == "literal" and content.text != "null"
 
 
 def read_role(record: Json) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
 
-from memu.ingest.chats.conversation import Turn
+from memu.ingest.chats.conversation import place_turns
 from memu.ingest.chats.dialects import find_export
 from memu.ingest.document import Document, Source
 from memu.ingest.readers.assembly import HEAD, assemble
@@ -38,7 +38,7 @@ class ChatExportReader:
         records, _, damage = find_records(source.text)
         dialect = find_export(records)
         talks = list(dialect.read(records, source.path)) if dialect is not None else []
-        turns = [_under_title(turn, talk.title) for talk in talks for turn in talk.turns]
+        turns = list(place_turns(talks))
         times = [turn.time for turn in turns if turn.time is not None]
         return assemble(
             source,
@@ -48,11 +48,6 @@ class ChatExportReader:
             titled=False,
             blocks=turn_blocks(source.text, turns),
             happened_at=min(times) if times else None,
-            damage=damage,
+            damage=Counter(damage) + Counter(bad_record=sum(talk.lost for talk in talks)),
             conversations=True,
         )
-
-
-def _under_title(turn: Turn, title: str) -> Turn:
-    headings = turn.heading if turn.heading[:1] == (title,) else (title, *turn.heading)
-    return replace(turn, heading=tuple(filter(None, headings)))

@@ -6,26 +6,23 @@ YAML and TOML are cut by their layout and never loaded, so there is nothing in t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.readers.assembly import HEAD, assemble, find_suffix
+from memu.ingest.readers.json_pieces import PIECE_CHARS, PIECE_LINES, JsonCut
 from memu.ingest.readers.json_tree import Json, find_records, parse_json
 from memu.ingest.readers.prose import is_prose, read_prose
-from memu.ingest.readers.runs import LineIndex, NumberedLine, keep, number_lines, split_long, spread
+from memu.ingest.readers.runs import NumberedLine, keep, number_lines, spread
 from memu.records import Kind
 
 __all__ = ["DataReader", "cut_line_groups"]
 
-_GROUP_CHARS = 1_500
-_GROUP_LINES = 40
 _DEEPEST = 8
 _YAML_KEY = re.compile(
     r"(?:- +)?(?:\"([^\"]{1,200})\"|'([^']{1,200})'|([^\s#\-\"'{}\[\]&*!|>%@`][^#:]{0,200}?))\s*:(?=\s|$)"
 )
 _TOML_TABLE = re.compile(r"\s*\[{1,2}\s*([^\[\]]{1,300}?)\s*\]{1,2}\s*(?:#.*)?$")
-_ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\u[0-9a-fA-F]{4})+)")
 _JSON_SUFFIXES = frozenset([".json", ".jsonl", ".ndjson", ".jsonc", ".json5", ".geojson", ".webmanifest"])
 _TABLE_SUFFIXES = frozenset([".toml", ".ini", ".cfg", ".conf", ".properties", ".env"])
 
@@ -41,7 +38,10 @@ class DataReader:
         if head[:1] not in ("{", "["):
             return False
         records, lines, damage = find_records(head)
-        return lines or (bool(records) and bool(records[0].items) and damage in ({}, {"truncated": 1}))
+        if lines:
+            # A first line that is a record may stand above a text of another kind.
+            return damage.get("bad_record", 0) <= len(records)
+        return bool(records) and bool(records[0].items) and damage in ({}, {"truncated": 1})
 
     def read(self, source: Source) -> Document:
         if is_prose(source):
@@ -65,7 +65,7 @@ def cut_line_groups(run: Sequence[NumberedLine]) -> Iterator[list[NumberedLine]]
     held: list[NumberedLine] = []
     blank = size = 0
     for line in run:
-        if held and (len(held) >= _GROUP_LINES or size + len(line.text) > _GROUP_CHARS):
+        if held and (len(held) >= PIECE_LINES or size + len(line.text) > PIECE_CHARS):
             cut = blank or len(held)
             yield held[:cut]
             held = held[cut:]
@@ -80,15 +80,11 @@ def cut_line_groups(run: Sequence[NumberedLine]) -> Iterator[list[NumberedLine]]
 
 def _read_json(source: Source) -> Document:
     records, lines, damage = find_records(source.text)
-    cut = _JsonCut(source.text)
+    cut = JsonCut(source.text)
     for record in records:
         cut.take(record, (), record.start)
     if not lines:
-        # What stands after the damage cannot be understood, but it can be found.
-        end = parse_json(source.text).end if damage else len(source.text)
-        rest = number_lines(source.text[end:].split("\n"), cut.index.line_at(end))
-        for group in cut_line_groups(rest):
-            cut.blocks += spread(Block(kind=BlockKind.DATA, text="", lines=None), keep(group))
+        _add_gaps(cut, damage)
     else:
         _add_bad_lines(cut, records, source.text)
     many = lines or (bool(records) and records[0].form == "array" and bool(records[0].items))
@@ -96,78 +92,25 @@ def _read_json(source: Source) -> Document:
     return assemble(source, kind=Kind.TABLE if is_table else Kind.DOCUMENT, blocks=cut.blocks, damage=damage)
 
 
-def _add_bad_lines(cut: _JsonCut, records: list[Json], text: str) -> None:
+def _add_gaps(cut: JsonCut, damage: Mapping[str, int]) -> None:
+    """What was passed over cannot be understood, but it can be found."""
+    if not damage:
+        return
+    parsed = parse_json(cut.text)
+    for start, end in cut.find_left([*parsed.gaps, (parsed.end, len(cut.text))]):
+        rest = number_lines(cut.text[start:end].split("\n"), cut.index.line_at(start))
+        for group in cut_line_groups(rest):
+            cut.blocks += spread(Block(kind=BlockKind.DATA, text="", lines=None), keep(group))
+    if parsed.gaps:
+        cut.blocks.sort(key=lambda block: block.lines.start if block.lines else 0)
+
+
+def _add_bad_lines(cut: JsonCut, records: list[Json], text: str) -> None:
     read = {cut.index.line_at(record.start) for record in records}
     for line in number_lines(text.split("\n")):
         if line.first not in read and line.text.strip():
             cut.blocks += spread(Block(kind=BlockKind.DATA, text="", lines=None), keep([line]))
     cut.blocks.sort(key=lambda block: block.lines.start if block.lines else 0)
-
-
-@dataclass(slots=True)
-class _JsonCut:
-    """Cuts a JSON text into pieces of a readable size, small neighbours together."""
-
-    text: str
-    blocks: list[Block] = field(default_factory=list)
-    index: LineIndex = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.index = LineIndex(self.text)
-
-    def take(self, value: Json, path: tuple[str, ...], start: int) -> None:
-        """Emits ``value``, whose key (if any) begins at ``start``."""
-        if not value.items or len(path) >= _DEEPEST or self._is_small(start, value.end):
-            self._emit(start, value.end, path)
-            return
-        held: tuple[int, int] | None = None
-        keys = value.keys or value.items
-        for key, item in zip(keys, value.items, strict=False):
-            if not self._is_small(key.start, item.end):
-                self._flush(held, path)
-                held = None
-                self.take(
-                    item, (*path, key.text) if value.keys else path, key.start if not item.items else item.start
-                )
-            elif held and self._is_small(held[0], item.end):
-                held = (held[0], item.end)
-            else:
-                self._flush(held, path)
-                held = (key.start, item.end)
-        self._flush(held, path)
-
-    def _flush(self, held: tuple[int, int] | None, path: tuple[str, ...]) -> None:
-        if held:
-            self._emit(held[0], held[1], path)
-
-    def _is_small(self, start: int, end: int) -> bool:
-        return end - start <= _GROUP_CHARS and self.index.line_at(end) - self.index.line_at(start) < _GROUP_LINES
-
-    def _emit(self, start: int, end: int, path: tuple[str, ...]) -> None:
-        raw = self.text[start:end]
-        leading = len(raw) - len(raw.lstrip())
-        offset = start + leading
-        for part in split_long(raw):
-            # Parts are found again in order; what was stripped between them is white space only.
-            offset = self.text.index(part, offset, end)
-            self.blocks.append(
-                Block(
-                    kind=BlockKind.DATA,
-                    text=_ESCAPED.sub(_decode_escapes, part),
-                    lines=self.index.span(offset, offset + len(part)),
-                    heading=path,
-                )
-            )
-            offset += len(part)
-
-
-def _decode_escapes(match: re.Match[str]) -> str:
-    """Letters written as ``\\uXXXX`` become letters, so that they can be found; control signs stay escaped."""
-    codes = [int(code, 16) for code in match[2].split("\\u")[1:]]
-    if any(code < 0xA0 for code in codes):
-        return match[0]
-    decoded = b"".join(code.to_bytes(2, "big") for code in codes).decode("utf-16-be", errors="replace")
-    return match[1] + decoded
 
 
 Section = tuple[tuple[str, ...], list[NumberedLine]]
@@ -236,4 +179,4 @@ def _cut_by_key(run: Sequence[NumberedLine], indent: int) -> Iterator[tuple[str,
 
 def _fits(held: Sequence[NumberedLine], more: Sequence[NumberedLine]) -> bool:
     count = len(held) + len(more)
-    return count <= _GROUP_LINES and sum(len(line.text) for line in (*held, *more)) <= _GROUP_CHARS
+    return count <= PIECE_LINES and sum(len(line.text) for line in (*held, *more)) <= PIECE_CHARS

@@ -81,8 +81,7 @@ def read_records(text: str, damage: Counter[str]) -> Iterator[Record]:
         yield from read_log(text, damage)
         return
     parsed = parse_json(text)
-    if parsed.damage:
-        damage[parsed.damage] += 1
+    damage.update(parsed.faults)
     if parsed.root is not None:
         index = LineIndex(text)
         roots = parsed.root.items if parsed.root.form == "array" else [parsed.root]
