@@ -28,12 +28,9 @@ def find_in_block(block: Block, statements: Statements) -> list[tuple[int, int]]
 
 def list_lines(block: Block) -> tuple[tuple[str, int, int], ...]:
     """What stands on each of the file's lines that a block is folded from, with the first and last of them."""
-    ends = [row.start for row in block.rows[1:]] + [len(block.text)]
-    return tuple(
-        (block.text[row.start : end].strip(), row.first, row.last)
-        for row, end in zip(block.rows, ends, strict=True)
-        if block.text[row.start : end].strip()
-    )
+    ends = [*(row.start for row in block.rows[1:]), len(block.text)]
+    parts = ((block.text[row.start : end].strip(), row) for row, end in zip(block.rows, ends, strict=False))
+    return tuple((text, row.first, row.last) for text, row in parts if text)
 
 
 def _break_lines(block: Block) -> str:
