@@ -179,6 +179,8 @@ def _usage_message(error: click.ClickException) -> str:
 
 def _system_message(error: OSError) -> str:
     """Which file, and what the system says of it, without its number."""
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        return "The working directory is not there any more; change to another one (`cd /`) and run it again."
     said = error.strerror or str(error)
     return f"{error.filename}: {said}." if error.filename else f"{said}."
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -52,6 +54,7 @@ def forget(
         reference or match or everything or undo or purge
     ):
         raise click.UsageError("Give one of REFERENCE, --match, --all, --undo.", click.get_current_context())
+    reference, undo = _from_here(reference), _from_here(undo)
     if everything and not (yes or dry_run):
         if not sys.stdin.isatty():
             raise click.UsageError("Nobody is there to ask; say --yes.", click.get_current_context())
@@ -76,6 +79,13 @@ def forget(
     else:
         print_lines(describe_receipt(receipt))
     return exit_code(receipt)
+
+
+def _from_here(reference: str | None) -> str | None:
+    """A path that is written from the working directory, as a whole one: others are those of a workspace."""
+    if reference is not None and reference.startswith(("./", "../")):
+        return os.path.normpath(Path.cwd() / reference)
+    return reference
 
 
 def exit_code(receipt: ForgetReceipt) -> int:

@@ -64,14 +64,15 @@ def describe_plan(plan: SyncPlan) -> Iterator[Line]:
     yield from _problems("skipped", _of_the_user(plan.skipped), "yellow")
     yield from _problems("failed", plan.failed, "red")
     texts = "1 text" if plan.encoder_texts == 1 else f"{plan.encoder_texts} texts"
-    yield f"about {texts} to encode{_calls(plan)}", ""
+    yield f"about {texts} to encode ({plan.encoder_tokens} tokens){_calls(plan)}", ""
 
 
 def _calls(plan: SyncPlan) -> str:
     if not plan.model_calls:
         return ", no model calls"
     steps = ", ".join(f"{step} {count}" for step, count in plan.calls_by_step.items() if count)
-    return f"; about {plan.likely_calls} model calls, at most {plan.model_calls} ({steps})"
+    likely = f"about {plan.likely_calls} model calls ({plan.prompt_tokens} tokens of prompts)"
+    return f"; {likely}, at most {plan.model_calls} ({steps})"
 
 
 def _listed(what: str, names: Sequence[str], mark: str, style: str) -> Iterator[Line]:

@@ -40,6 +40,11 @@ class ScopeRows:
         """Workspace id → root."""
         return {workspace.id: workspace.root for workspace in self.workspaces}
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the folders are of this machine: a server's may be synced from others."""
+        return self.remedies.url.get_backend_name() == "sqlite"
+
     def left(self, workspace_id: str | None = None) -> Severity:
         """How bad it is that work is left, in a workspace or in the whole scope: while a sync runs, not at all."""
         syncing = workspace_id in self.syncing if workspace_id else bool(self.syncing)

@@ -107,7 +107,7 @@ class Doctor:
         return merge(found)
 
     async def _examine(self, scope: Scope, *, thorough: bool) -> list[Checked]:
-        remedies = Remedies(scope=scope, url=self.database.url)
+        remedies = Remedies(scope=scope, url=self.database.url, find_out=self.find_out if self.placed else None)
         workspaces = await self.database.read(lambda session: session.within(scope).workspaces.list())
         syncing = await self._syncing(scope, workspaces)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,16 +38,20 @@ def begin_anew(url: URL, folders: Sequence[tuple[Scope, str]]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remedies:
-    """Commands for one scope of the store at ``url``. A server's URL is left out, for its password's sake."""
+    """Commands for one scope of the store at ``url``. A server's URL is left out, for its password's sake.
+
+    find_out: where the pages of a folder go, if somebody named the place.
+    """
 
     scope: Scope
     url: URL
+    find_out: Callable[[str], Path] | None = None
 
     def sync(self, root: str, *options: str) -> str:
         """Sync a workspace; of one that was imported, import it again."""
         if not root:
             return IMPORT
-        return f"Run `{self._command('sync', root, *options)}`."
+        return f"Run `{self._sync(root, *options)}`."
 
     def let_go(self, root: str) -> str:
         """Let a workspace go whose folder is not there any more."""
@@ -62,8 +66,12 @@ class Remedies:
         """Make every row of a workspace anew."""
         if not root:
             return f"Run `{self._command('workspace', 'remove', IMPORTED, '--yes')}`. {IMPORT}"
-        remove, sync = self._command("workspace", "remove", root, "--yes"), self._command("sync", root)
+        remove, sync = self._command("workspace", "remove", root, "--yes"), self._sync(root)
         return f"Make the workspace's rows anew: `{remove}`, then `{sync}`."
+
+    def _sync(self, root: str, *options: str) -> str:
+        elsewhere = ("--out", str(self.find_out(root).absolute())) if self.find_out is not None else ()
+        return self._command("sync", root, *options, *elsewhere)
 
     def _command(self, *words: str) -> str:
         user = [word for name, value in self.scope.fields.items() for word in ("--user", f"{name}={value}")]

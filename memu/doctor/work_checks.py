@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from memu.doctor.checked import Checked, ScopeRows
 from memu.doctor.remedies import Remedies
@@ -113,6 +114,9 @@ def _look_at_run(rows: ScopeRows, workspace: Workspace) -> Iterator[Finding]:
         message = f"The sync of {run.started_at:%Y-%m-%d %H:%M} UTC was killed before its end."
     elif run is not None and run.error:
         message = f"The last sync failed: {run.error}"
+    elif workspace.root and rows.is_local and not Path(workspace.root).is_dir():
+        yield _absent(rows, workspace)
+        return
     else:
         return
     yield Finding(
@@ -121,6 +125,17 @@ def _look_at_run(rows: ScopeRows, workspace: Workspace) -> Iterator[Finding]:
         subject=workspace.name or workspace.root,
         message=message,
         remedy=_go_on(rows.remedies, workspace.root, run.error or ""),
+    )
+
+
+def _absent(rows: ScopeRows, workspace: Workspace) -> Finding:
+    """A folder that is not there: what was deleted from it, and what it became, no sync has seen."""
+    return Finding(
+        check="runs",
+        severity=Severity.WARNING,
+        subject=workspace.name or workspace.root,
+        message="Its folder is not there, so nothing of it is looked at any more.",
+        remedy=_go_on(rows.remedies, workspace.root, _ABSENT),
     )
 
 

@@ -34,14 +34,20 @@ __all__ = ["Foreseen", "Foresight"]
 # An extractor that does not tell how it cuts: at four bytes a token, as much as is asked about at once.
 _BYTES_PER_CHUNK = 16_000
 _TRIES = 2
+# Of a first sync: what its sources have, once with numbers on the lines and once in part on pages.
+_TOKENS_PER_BYTE = 0.43
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
-    """Calls by step, at most; ``likely``: about how many in all, where every reply is of use."""
+    """Calls by step, at most; ``likely``: about how many in all, where every reply is of use.
+
+    tokens: about how many their prompts have.
+    """
 
     most: Mapping[str, int] = field(default_factory=dict)
     likely: int = 0
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +81,7 @@ class Foresight:
         """
         assert state.diff is not None
         pages = await self.database.read(lambda session: _load(session, state))
-        chunks, names, new = 0, 0, 0
+        chunks, names, new, size = 0, 0, 0, 0
         known = {move.new.path: move.old for move in state.diff.moved}
         added = {file.path for file in state.diff.added}
         untrusted = IgnoreRules(tuple(parse_rules(state.untrusted, "untrusted")))
@@ -83,6 +89,7 @@ class Foresight:
             asked, named = await self._read(state, file, known.get(file.path, file.path), untrusted)
             chunks, names = chunks + asked, names + named
             new += bool(asked) and file.path in added
+            size += file.size if asked else 0
         changes = bool(work_of(state.diff) or state.diff.deleted or pages.waits)
         folds = pages.standing + names + pages.unplaced if changes else len(pages.queued & pages.written)
         overviews = (len(Track) if changes or folds else pages.overviews) if state.synthesize else 0
@@ -93,7 +100,7 @@ class Foresight:
             "overview": overviews,
         }
         likely = chunks + len(touched & pages.written) + new + most["overview"]
-        return Foreseen(most=most, likely=min(likely, sum(most.values())))
+        return Foreseen(most=most, likely=min(likely, sum(most.values())), tokens=round(_TOKENS_PER_BYTE * size))
 
     async def _read(self, state: SyncState, file: FoundFile, path: str, untrusted: IgnoreRules) -> tuple[int, int]:
         """How many chunks of a file are asked about, and how many pages may be named for it.

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Planner"]
 
-# Seen on notes and documents: one passage or entry for about so many bytes of a source.
-_BYTES_PER_TEXT = 330
+# Seen on notes and documents: passages, entries and what pages are cut to are two for each file, and one more for
+# about so many bytes of it. Most is encoded twice, in a passage and in an entry; a token has four bytes.
+_TEXTS_PER_FILE, _BYTES_PER_TEXT = 2, 220
+_BYTES_PER_TOKEN, _TIMES_ENCODED = 4, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,9 @@ class Planner:
             model_calls=sum(by_step.values()),
             likely_calls=calls.likely + unperceived,
             calls_by_step=by_step,
+            prompt_tokens=calls.tokens,
             encoder_texts=_count_texts(work, shut) if self.encoder else 0,
+            encoder_tokens=_count_tokens(work, shut) if self.encoder else 0,
             extractor=self.extractor.name,
             encoder=self.encoder.identity.name if self.encoder else None,
         )
@@ -116,7 +120,11 @@ def _join(standing: Iterable[FileProblem], shut: Mapping[str, FileProblem]) -> t
 
 
 def _count_texts(work: Iterable[FoundFile], shut: Collection[str]) -> int:
-    return sum(max(1, file.size // _BYTES_PER_TEXT) for file in work if file.path not in shut)
+    return sum(_TEXTS_PER_FILE + file.size // _BYTES_PER_TEXT for file in work if file.path not in shut)
+
+
+def _count_tokens(work: Iterable[FoundFile], shut: Collection[str]) -> int:
+    return sum(_TIMES_ENCODED * file.size // _BYTES_PER_TOKEN for file in work if file.path not in shut)
 
 
 def _touched(session: Session, state: SyncState, workspace: Workspace, compared: Diff) -> dict[str, str]:

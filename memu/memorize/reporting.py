@@ -114,7 +114,7 @@ def _waiting(state: SyncState, rows: Sequence[Resource]) -> set[str]:
 
 
 def _added_and_modified(state: SyncState) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The paths of what was read for the first time, and of what was read and differs from the last time.
+    """The paths of what was read for the first time, and of what was read anew: it differs, or had failed.
 
     What was skipped for its content, or could not be read, is neither. A first sync that was interrupted leaves
     rows without content; what is read for them is new, whether the sync that read it found the row or made it.
@@ -132,7 +132,7 @@ def _added_and_modified(state: SyncState) -> tuple[tuple[str, ...], tuple[str, .
         return tuple(sorted(path for path in paths if ended.get(path) is not State.SKIPPED and path not in unread))
 
     added = kept([*(file.path for file in compared.added), *first])
-    return added, kept(path for path in changed if path not in state.never_read)
+    return added, kept(path for path in (*changed, *late) if path not in state.never_read)
 
 
 def _ended(run: SyncRun, report: SyncReport, *, capped: bool) -> SyncRun:

@@ -162,7 +162,8 @@ class SyncPlan:
 
     pages: the standing pages that it would touch; which pages new text joins is known only afterwards.
     model_calls: how many of chat models a sync makes at most, in all and ``calls_by_step``. likely_calls: about
-        how many, where every reply is of use. encoder_texts: about how many texts are encoded.
+        how many, where every reply is of use. prompt_tokens: about how many their prompts have.
+    encoder_texts, encoder_tokens: about how many texts are encoded, and their tokens.
     """
 
     workspace: str
@@ -178,7 +179,9 @@ class SyncPlan:
     model_calls: int = 0
     likely_calls: int = 0
     calls_by_step: Mapping[str, int] = field(default_factory=dict)
+    prompt_tokens: int = 0
     encoder_texts: int = 0
+    encoder_tokens: int = 0
     extractor: str = "extractive"
     encoder: str | None = None
 

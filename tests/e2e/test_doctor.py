@@ -719,3 +719,19 @@ def test_a_store_of_broken_bytes_is_never_called_healthy(memu, example) -> None:
     assert ended.code in {1, 4}
     assert "damaged" in ended.out + ended.err
     assert "Traceback" not in ended.err
+
+
+async def test_a_folder_that_is_not_there_any_more_is_told_of(tmp_path: Path) -> None:
+    """What was deleted from it since no sync has seen."""
+    folder, moved = tmp_path / "notes", tmp_path / "moved"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Boats\n\nThe boats leave at noon from pier 3.\n", encoding="utf-8")
+    async with MemoryService.open(f"sqlite:///{tmp_path / 'm.db'}", out=tmp_path / "out", encoder=None) as memu:
+        await memu.memorize_workspace(folder)
+        assert (await memu.examine()).ok
+        folder.rename(moved)
+        report = await memu.examine()
+    (finding,) = report.findings
+    assert (finding.check, finding.severity) == ("runs", Severity.WARNING)
+    assert "not there" in finding.message
+    assert f"workspace remove {folder} --yes" in finding.remedy

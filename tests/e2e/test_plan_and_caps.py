@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,6 +47,29 @@ def folder(bench: Bench) -> Path:
     for name, text in FILES.items():
         (bench.work / name).write_text(text, encoding="utf-8")
     return bench.work
+
+
+async def test_a_file_that_had_failed_and_is_read_now_is_told_of(folder: Path, bench: Bench) -> None:
+    failing = Failing({"b.md"})
+    async with bench.open(extractor=failing) as memu:
+        first = await memu.memorize_workspace(folder)
+        assert [problem.path for problem in first.failed] == ["b.md"]
+        failing.paths.clear()
+        again = await memu.memorize_workspace(folder, retry_failed=True)
+    assert (again.added, again.modified, again.unchanged) == ((), ("b.md",), 2)
+
+
+@pytest.mark.parametrize("name", ["documents", "chats/sessions"])
+async def test_what_is_to_be_encoded_is_foreseen_within_a_factor_of_two(bench: Bench, name: str) -> None:
+    shutil.copytree(Path(__file__).parents[1] / "data" / name, bench.work)
+    encoder = HashingEncoder()
+    async with bench.open(encoder=encoder) as memu:
+        plan = await memu.plan_workspace(bench.work)
+        await memu.memorize_workspace(bench.work)
+    encoded = sum(map(len, encoder.asked))
+    assert encoded / 2 < plan.encoder_texts < 2 * encoded
+    assert plan.encoder_tokens > plan.encoder_texts
+    assert plan.prompt_tokens == 0
 
 
 @on_both

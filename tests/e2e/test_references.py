@@ -140,3 +140,22 @@ def test_the_command_line_ends_as_for_whatever_is_not_found(bench: Bench) -> Non
     }
     codes = {run([verb, each, "--db", bench.url]) for verb, references in asked.items() for each in references}
     assert codes == {2}
+
+
+def test_a_path_from_here_names_a_file_of_the_folder(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(["sync", str(bench.work), "--db", bench.url, "--quiet"]) == 0
+    (bench.work / "deep").mkdir()
+    monkeypatch.chdir(bench.work / "deep")
+    assert run(["forget", "../deploys.md", "--dry-run", "--db", bench.url]) == 0
+    assert run(["forget", "./deploys.md", "--dry-run", "--db", bench.url]) == 2
+
+
+def test_a_working_directory_that_is_gone_is_named(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = bench.base / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert run(["status"]) == 4
+    assert "working directory is not there any more" in capsys.readouterr().err

@@ -88,6 +88,12 @@ def test_commands_keep_odd_names_whole_and_name_scope_and_store(root: str) -> No
         assert commands == [["memu", *each, *tail] for each in words]
 
 
+def test_a_sync_publishes_where_the_pages_are_asked_for() -> None:
+    remedies = Remedies(scope=EMPTY_SCOPE, url=REMEDIES.url, find_out=lambda root: Path("/srv/out"))
+    assert "memu sync /srv/notes --out /srv/out --db" in remedies.sync("/srv/notes")
+    assert "memu sync /srv/notes --out /srv/out --db" in remedies.rebuild("/srv/notes")
+
+
 def test_p11_a_servers_url_stays_out_of_commands() -> None:
     remedies = Remedies(scope=EMPTY_SCOPE, url=make_url("postgresql://bob:secret@db/memu"))
     assert remedies.sync("/srv/notes") == "Run `memu sync /srv/notes`."
