@@ -51,6 +51,7 @@ _NUMBERS = re.compile(r"\d+")
 _NOUN = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+")
 _LEAST = 2
 _SHORT = 3
+_LONG_WORD = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +81,7 @@ class _Cues(NamedTuple):
     counted: tuple[re.Pattern[str], ...]
     articles: frozenset[str]
     joint: re.Pattern[str]
+    unreal: re.Pattern[str]
 
 
 def supersedes(newer: Statement, older: Statement) -> bool:
@@ -125,6 +127,7 @@ def find_replaced(text: str) -> frozenset[Replaced]:
         each
         for sentence in sentences
         for cues in spoken
+        if not cues.unreal.search(sentence)
         for each in (*_search(sentence, cues), *_search_counts(sentence, cues))
     )
 
@@ -207,6 +210,14 @@ def _load() -> tuple[_Cues, ...]:
     return tuple(_compile(language, lists) for language, lists in tomllib.loads(written).items())
 
 
+def _compile_unreal(words: list[str], language: str) -> re.Pattern[str]:
+    """What finds a word of these; of several words, the last may go on."""
+    if language == "zh":
+        return re.compile("|".join(map(re.escape, words)))
+    ends = (re.escape(word) + ("" if " " in word or len(word) > _LONG_WORD else r"(?!\w)") for word in words)
+    return re.compile(rf"(?<![\w])(?:{'|'.join(ends)})|n['’]t (?:switch|mov|migrat|chang)", re.IGNORECASE)
+
+
 def _compile(language: str, lists: Mapping[str, list[str]]) -> _Cues:
     old, last = (_WIDE_OLD, _WIDE_OLD + _WIDE_END) if language == "zh" else (_OLD, _LAST_OLD)
 
@@ -225,4 +236,5 @@ def _compile(language: str, lists: Mapping[str, list[str]]) -> _Cues:
         counted=tuple(map(complete, lists["counted"])),
         articles=frozenset(lists["articles"]),
         joint=re.compile(joint),
+        unreal=_compile_unreal(lists["unreal"], language),
     )

@@ -71,17 +71,15 @@ class Planner:
         by_step = {**calls.most, **({STEP: TRIES * unperceived} if unperceived else {})}
         work = work_of(compared)
         shut = {each.path: each for each in await asyncio.to_thread(list, find_unread(state.folder, work))}
-        # Rows that an interrupted first sync left: their files are new to the memory.
-        unread = [file.path for file in compared.modified if file.path in state.never_read]
         return SyncPlan(
             workspace=workspace.name or workspace.root,
-            added=tuple(sorted({*(file.path for file in compared.added), *unread} - shut.keys())),
+            added=tuple(sorted(_find_new(compared, state) - shut.keys())),
             modified=tuple(file.path for file in compared.modified if file.path not in {*state.never_read, *shut}),
             retried=tuple(file.path for file in compared.again if file.path not in shut),
             moved=tuple((move.old, move.new.path) for move in compared.moved),
             deleted=compared.deleted,
             unchanged=count_unchanged(
-                compared, scanned, {row.path for row in failing} - {file.path for file in work}
+                compared, scanned, {row.path for row in failing} - {each.path for each in work}
             ),
             skipped=scanned.skipped,
             failed=_join(find_standing_failures(failing, compared, scanned), shut),
@@ -117,6 +115,12 @@ class Planner:
 def _join(standing: Iterable[FileProblem], shut: Mapping[str, FileProblem]) -> tuple[FileProblem, ...]:
     found = {each.path: each for each in standing} | dict(shut)
     return tuple(found[path] for path in sorted(found))
+
+
+def _find_new(compared: Diff, state: SyncState) -> set[str]:
+    """What is there for the first time, and rows of an interrupted first sync: they are new to the memory."""
+    late = {file.path for file in compared.modified if file.path in state.never_read}
+    return late.union(file.path for file in compared.added)
 
 
 def _count_texts(work: Iterable[FoundFile], shut: Collection[str]) -> int:

@@ -22,6 +22,8 @@ _ASKED, _ANSWERED, _NOTED = 240, 240, 160
 _LISTED = 5
 _PATH, _COMMAND, _ERROR, _STEP = 80, 70, 100, 50
 _DONE = "[x]"
+# Its output has not come, or it waits for a person: whether it was done nobody knows.
+_OPEN = " (no result)"
 
 
 def make_cards(document: Document, path: str, language: str | None) -> Mapping[int, Passage]:
@@ -121,14 +123,15 @@ def _tell_writes(blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         mark = block.event
         if mark is not None and mark.kind is EventKind.WRITE and not (mark.failed or mark.refused):
-            yield _cut(block.text, _PATH)
+            yield f"{_cut(block.text, _PATH)}{_OPEN if mark.open else ''}"
 
 
 def _tell_commands(blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         mark = block.event
         if mark is not None and mark.kind is EventKind.COMMAND and not mark.refused:
-            ended = f" (exit {mark.exit})" if mark.exit is not None else " (failed)" if mark.failed else ""
+            ended = _OPEN if mark.open else f" (exit {mark.exit})" if mark.exit is not None else ""
+            ended = ended or (" (failed)" if mark.failed else "")
             yield f"{_cut(block.text, _COMMAND)}{ended}"
 
 

@@ -442,7 +442,7 @@ def test_an_output_that_comes_after_a_further_message_is_told_with_its_command()
     )
     by_turn = [[b for b in document.blocks if b.event and b.event.turn == turn.number] for turn in document.turns]
     cards = [write_card(turn, blocks) for turn, blocks in zip(document.turns, by_turn, strict=True)]
-    assert "\nRan: make test\n" in f"{cards[0]}\n"
+    assert "\nRan: make test (no result)\n" in f"{cards[0]}\n"
     assert "\nRan: make test (exit 2)\nErrors: boom\n" in cards[1]
     assert "Ran:" not in cards[2]
     assert [block.lines for block in by_turn[1]] == [LineSpan(n, n) for n in (3, 2, 4, 5)]

@@ -83,7 +83,7 @@ def test_what_was_typed_while_claude_worked_is_a_message(prompt: Any, left_out: 
     assert ("prompt", "Use pnpm from now on.") in told(document)
     assert "Use pnpm from now on." in [each.text for each in extract(document, "s.jsonl").candidates]
     first, second = cards(document)
-    assert "Ran: make test\n" in f"{first}\n"
+    assert "Ran: make test (no result)\n" in f"{first}\n"
     assert "Asked: Use pnpm from now on.\nRan: make test (exit 0)\n" in second
 
 
@@ -225,3 +225,72 @@ def test_a_sub_agent_s_own_file_says_nothing(records: list[Json]) -> None:
 @pytest.mark.parametrize("records", [[HEADER, *GEMINI], [PARENT, TOLD], [PARENT, CHILD, TOLD]])
 def test_the_file_of_an_agent_that_sent_others_is_read(records: list[Json]) -> None:
     assert told(read(*records))[0] == ("prompt", "Always do as the main agent says.")
+
+
+@pytest.mark.parametrize(
+    ("display", "output", "told"),
+    [
+        ("3 failed, 2 passed", "Output: 3 failed\nExit Code: 2", "make test (exit 2)"),
+        ("Command exited with code: 1", "", "make test (exit 1)"),
+        ("2 passed", "Output: 2 passed", "make test (exit 0)"),
+        ("Command moved to background (PID: 7).", "", "make test"),
+        ("", "Command timed out after 300 s", "make test"),
+    ],
+)
+def test_how_a_command_of_gemini_ended_is_what_it_says(display: str, output: str, told: str) -> None:
+    call = shell("success", output) | {"resultDisplay": display}
+    card = cards(read(HEADER, gemini("u1", 1, "user", "Run it"), gemini("g1", 2, "gemini", "", toolCalls=[call])))[
+        0
+    ]
+    assert f"Ran: {told}\n" in f"{card}\n"
+
+
+def test_a_call_without_a_result_is_not_said_to_be_done() -> None:
+    write = {"type": "tool_use", "id": "c9", "name": "Write", "input": {"file_path": "/p/b.py", "content": "x"}}
+    card = cards(read(BEGIN, CALL, claude("assistant", 2, [write])))[0]
+    assert "Ran: make test (no result)" in card
+    assert "Wrote: /p/b.py (no result)" in card
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<tool_use_error>Sibling tool call errored</tool_use_error>",
+        "This command requires approval",
+        "Permission to use Bash with command make test has been denied.",
+    ],
+)
+def test_a_call_that_claude_did_not_make_is_none(said: str) -> None:
+    result = {"type": "tool_result", "tool_use_id": "c1", "is_error": True, "content": said}
+    card = cards(read(BEGIN, CALL, claude("user", 2, [result])))[0]
+    assert "Refused: make test" in card
+    assert "Ran:" not in card
+
+
+def test_what_is_asked_again_after_an_answer_is_asked_again() -> None:
+    records = [BEGIN, DONE]
+    for second in (6, 8):
+        answer = [{"type": "text", "text": f"Step {second} is done."}]
+        records += [claude("user", second, "continue"), claude("assistant", second + 1, answer)]
+    assert [text for kind, text in told(read(*records)) if kind == "prompt"] == [
+        "Please run the tests",
+        "continue",
+        "continue",
+    ]
+
+
+def test_a_command_of_openclaw_and_how_it_ended() -> None:
+    def pi(name: str, message: Json) -> Json:
+        return {"type": "message", "id": name, "parentId": None, "timestamp": at(1), "message": message}
+
+    call = {"type": "toolCall", "id": "c1", "name": "exec", "arguments": TEST}
+    result = [{"type": "text", "text": "2 failed\n\nCommand exited with code 1"}]
+    card = cards(
+        read(
+            {"type": "session", "version": 3, "id": "s", "timestamp": at(0), "cwd": "/w"},
+            pi("p1", {"role": "user", "content": "Run it"}),
+            pi("p2", {"role": "assistant", "content": [call]}),
+            pi("p3", {"role": "toolResult", "toolCallId": "c1", "toolName": "exec", "content": result}),
+        )
+    )[0]
+    assert "Ran: make test (exit 1)" in card

@@ -115,3 +115,31 @@ def test_of_two_statements_at_most_one_is_later_and_nothing_replaces_itself(
 @given(st.text(max_size=400))
 def test_any_text_may_be_asked(text: str) -> None:
     assert all(each.name in text.lower() or " " in each.name for each in find_replaced(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We considered moving from Jenkins to GitLab.",
+        "We will never switch from Jenkins to GitLab.",
+        "Nobody wants to switch from Jenkins to GitLab.",
+        "It is a myth that we moved from Jenkins to GitLab.",
+        "The other team moved from Jenkins to GitLab.",
+        "The migration from Jenkins to GitLab was cancelled.",
+        "We tried to move from Jenkins to GitLab but failed.",
+        "I no longer use Jenkins for deploys, only for builds.",
+        "You could use GitLab instead of Jenkins.",
+        "I wish we used GitLab instead of Jenkins.",
+        "We plan to move from Jenkins to GitLab in 2027.",
+        "If the price rises we will switch from Jenkins to GitLab.",
+        "We decided against moving from Jenkins to GitLab.",
+        "Bob asked whether we should switch from Jenkins to GitLab.",
+        "We didn't switch from Jenkins to GitLab.",
+        "Wenn es teurer wird, wechseln wir von Jenkins zu GitLab.",
+        "No cambiamos de Jenkins a GitLab.",
+        "Quizás cambiemos de Jenkins a GitLab.",
+        "如果太贵，我们会从Jenkins换到GitLab。",
+    ],
+)
+def test_what_is_denied_wished_planned_or_asked_replaces_nothing(text: str) -> None:
+    assert find_replaced(text) == frozenset()

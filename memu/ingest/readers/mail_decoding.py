@@ -117,7 +117,7 @@ class PartDecoding:
             charset = "utf-8"
             if not data.isascii():
                 self._count("bad_part")
-        text = codecs.getincrementaldecoder(charset)("replace").decode(data, final=not cut)
+        text = _decode(data, charset, cut=cut)
         if _REPLACED not in text or _REPLACED.encode() in data:
             return text
         try:
@@ -131,12 +131,22 @@ class PartDecoding:
         self.damage[name] = 1
 
 
-def _is_known(charset: str) -> bool:
+def _decode(data: bytes, charset: str, *, cut: bool) -> str:
+    """The text of bytes in a known charset; ``cut``: what is begun at their end is left out."""
     try:
-        # Some codecs turn bytes into bytes.
-        return isinstance(codecs.lookup(charset).incrementaldecoder("replace").decode(b"a", True), str)
-    except (LookupError, TypeError, ValueError):
+        return codecs.getincrementaldecoder(charset)("replace").decode(data, final=not cut)
+    except UnicodeError:
+        # Without a mark at its beginning it is read in parts by no codec of two orders.
+        return data.decode(charset, "replace")
+
+
+def _is_known(charset: str) -> bool:
+    """Whether it is the name of a charset; some codecs turn bytes into bytes, and one always fails."""
+    try:
+        b"abcdefgh".decode(charset, "replace")
+    except (LookupError, ValueError):
         return False
+    return True
 
 
 def _join(lines: Sequence[NumberedLine]) -> str:

@@ -18,16 +18,23 @@ _ROLES = {EventKind.PROMPT: "user", EventKind.ANSWER: "assistant", EventKind.NOT
 
 def turn_blocks(turn: Turn) -> Iterator[Block]:
     """The blocks of a turn: each event's words, and after a call the end of what came of it."""
+    answers: dict[str, list[Event]] = {}
+    for event in turn.events:
+        if event.kind is EventKind.OUTPUT:
+            answers.setdefault(event.call, []).append(event)
     for number, (event, outputs) in enumerate(_pair(turn), 1):
-        exits = [output.exit for output in outputs if output.exit is not None]
+        # What came of a call that writes several files came of each.
+        told = answers.get(event.call, []) if event.call and event.kind in CALLS else outputs
+        exits = [output.exit for output in told if output.exit is not None]
         mark = EventMark(
             turn=turn.facts.number,
             number=number,
             kind=event.kind,
             exit=exits[-1] if exits and event.kind is EventKind.COMMAND else None,
-            failed=any(output.failed for output in outputs),
-            refused=any(output.refused for output in outputs),
+            failed=any(output.failed for output in told),
+            refused=any(output.refused for output in told),
             late=event in turn.open,
+            open=event.kind in CALLS and bool(event.call) and not told,
             since=event.since,
         )
         label = _label(event, mark)

@@ -122,6 +122,7 @@ class EventMark:
     """What a block of a session is a part of: the event ``number`` of a turn, both counted from 1.
 
     exit, failed, refused: of a call, as its output says. late: of a call that was made in the turn before.
+    open: nothing of the turn says what came of the call.
     since: of a note, the first line of the stretch that it covers.
     """
 
@@ -132,6 +133,7 @@ class EventMark:
     failed: bool = False
     refused: bool = False
     late: bool = False
+    open: bool = False
     since: int = 0
 
     @property

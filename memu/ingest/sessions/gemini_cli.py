@@ -5,6 +5,7 @@ From its public source; not tried on a real file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,8 @@ __all__ = ["GeminiCli"]
 
 _SPEAKERS = {"user": EventKind.PROMPT, "gemini": EventKind.ANSWER}
 _TEXT = frozenset({"text"})
+_CODE = re.compile(r"^(?:Exit Code|Command exited with code): ?(-?\d{1,6})\b", re.MULTILINE)
+_GOES_ON = re.compile(r"moved to (?:the )?background|running in (?:the )?background|timed out", re.IGNORECASE)
 _ENDED = frozenset({"success", "error", "cancelled"})
 
 
@@ -90,18 +93,27 @@ def _read_tool(call: object, like: Event) -> Iterator[Event]:
     # While a call goes on, its message is written again and again.
     if status not in _ENDED and (status or not said):
         return
-    code = read_exit(said)
-    done = 0 if status == "success" and is_command_tool(name) else None
+    told = _read_response(call)
+    # "success" says that the tool did its work, whatever the command said at its end.
+    code = next((each for each in map(_find_exit, (told, said)) if each is not None), None)
+    over = status == "success" and is_command_tool(name) and not _GOES_ON.search(f"{told}\n{said}")
+    done = 0 if over else None
     yield replace(
         called,
         kind=EventKind.OUTPUT,
         text=said,
         lines=find_lines(said, like.lines),
         exit=done if code is None else code,
-        failed=status == "error",
+        failed=status == "error" or bool(code),
         # A person did not let it be done, or broke it off.
         refused=status == "cancelled",
     )
+
+
+def _find_exit(output: str) -> int | None:
+    """The exit code that stands on a line of its own among what the model is told of a command."""
+    found = _CODE.search(output)
+    return int(found[1]) if found else read_exit(output)
 
 
 def _read_response(call: object) -> str:

@@ -99,8 +99,9 @@ def _read_result(message: Mapping[str, object], like: Event) -> Event:
     texts = list(texts_in(message.get("content"), _TEXT))
     said = texts[-1] if texts else ""
     failed = value_at(message, "isError") is True
-    code = read_exit(said)
+    stated = number_at(message, "details", "exitCode")
+    code = int(stated) if stated is not None else read_exit(said)
     if code is None and not failed and is_command_tool(text_at(message, "toolName")):
         code = 0
     output = _placed(like, EventKind.OUTPUT, said)
-    return replace(output, call=text_at(message, "toolCallId"), exit=code, failed=failed)
+    return replace(output, call=text_at(message, "toolCallId"), exit=code, failed=failed or bool(code))

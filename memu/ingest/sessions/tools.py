@@ -15,7 +15,7 @@ __all__ = ["is_command_tool", "is_in_background", "is_refusal", "read_call", "re
 _COMMAND_TOOLS = frozenset(
     {
         *("bash", "shell", "shell_command", "exec_command", "local_shell", "run_shell_command", "run_command"),
-        *("execute_command", "run_terminal_cmd", "terminal", "container.exec"),
+        *("execute_command", "run_terminal_cmd", "terminal", "container.exec", "exec"),
     }
 )
 _WRITE_TOOLS = frozenset(
@@ -41,12 +41,16 @@ _PASSED_EXIT = re.compile(r"(?:\A|\n)Process exited with code (-?\d{1,6})\b")
 _REFUSED = re.compile(
     r"\s*(?:The user doesn't want to (?:proceed with this tool use|take this action)"
     r"|Permission to use .{1,300} denied|Claude requested permissions? to .{1,300} haven't granted it"
-    r"|exec command rejected by user"
+    r"|exec command rejected by user|(?:.{0,400}\b)?Rejected\(\\?\"rejected by user"
+    r"|<tool_use_error>|This command requires approval"
     r"|(?:patch|command|tool use|tool call) (?:was )?(?:rejected|declined|denied) by (?:the )?user)",
     re.IGNORECASE,
 )
 _BACKGROUND = re.compile(
     r"\s*Command (?:running in|(?:was )?(?:manually )?(?:moved to|backgrounded))", re.IGNORECASE
+)
+_ENDED = re.compile(
+    r"(?:\A|\n)\s*(?:Exit Code|(?:Command|Process) exited with code):?\s*(-?\d{1,6})\s*\Z", re.IGNORECASE
 )
 _NAME = re.compile(r"[^\w.:/-]+")
 _MARKS = {"completed": "[x]", "done": "[x]", "in_progress": "[~]", "cancelled": "[-]"}
@@ -61,8 +65,8 @@ def is_command_tool(name: str) -> bool:
 
 
 def read_exit(output: str) -> int | None:
-    """The exit code that an output states in its first lines, as harnesses write it."""
-    match = _EXIT.match(output[:400]) or _PASSED_EXIT.search(output[:400])
+    """The exit code that an output states in its first lines or its last, as harnesses write it."""
+    match = _EXIT.match(output[:400]) or _PASSED_EXIT.search(output[:400]) or _ENDED.search(output[-200:])
     return int(match[1]) if match else None
 
 

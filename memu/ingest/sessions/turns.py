@@ -75,7 +75,8 @@ class _Gathered:
         if event.call:
             self.known.add((event.kind, event.call, event.text))
         if event.kind in _SAID:
-            self.said.add((event.kind, event.text))
+            # Who says the same once more after an answer says it anew.
+            self.said = {each for each in self.said if each[0] is event.kind} | {(event.kind, event.text)}
         elif event.kind not in WORDLESS:
             self.said.clear()
         if event.kind not in WORDLESS and event.kind is not EventKind.NOTE:
