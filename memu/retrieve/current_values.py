@@ -15,6 +15,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from memu.languages import stem, stop_words
+from memu.supersession import list_names
 
 __all__ = ["Asked", "find_asked"]
 
@@ -32,14 +33,21 @@ class _Forms(NamedTuple):
     told: tuple[str, ...]
     changed: tuple[str, ...]
     words: tuple[str, ...]
+    past: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question asks for. words: what finds statements of it that share no word with the question."""
+    """What a question asks for.
+
+    words: what finds statements of it that share no word with the question. past: what tells that a statement does
+    not hold now. names: those in the question, in lower case: what names fewer of them tells of something else.
+    """
 
     units: tuple[frozenset[str], ...]
     language: str
+    past: re.Pattern[str]
+    names: tuple[str, ...] = ()
     told: tuple[re.Pattern[str], ...] = ()
     changed: tuple[re.Pattern[str], ...] = ()
     words: tuple[str, ...] = ()
@@ -51,6 +59,8 @@ class Asked:
 
     def is_newly_told(self, text: str) -> bool:
         """Whether a text tells a value that takes the place of those that were told before."""
+        if self.past.search(text[:_LONGEST]):
+            return False
         return self.is_told(text) if self.units else any(each.search(text[:_LONGEST]) for each in self.changed)
 
     def differ(self, one: str, other: str) -> bool:
@@ -85,12 +95,17 @@ def find_asked(question: str) -> Asked | None:
         counted = forms.many.search(question[:_LONGEST]) if forms.many else None
         units = tuple(_cut_units(counted["things"], forms)) if counted else ()
         if units:
-            return Asked(units, forms.language)
+            return Asked(units, forms.language, forms.past, _list_names(question))
         if forms.asked.search(question[:_LONGEST]):
             # Compiled only now: few questions ask so, and every fresh process would wait for it.
             told, changed = _compile_all(forms.told), _compile_all(forms.changed)
-            return Asked((), forms.language, told, changed, forms.words)
+            return Asked((), forms.language, forms.past, _list_names(question), told, changed, forms.words)
     return None
+
+
+def _list_names(question: str) -> tuple[str, ...]:
+    """The names behind its first word, which has a capital anyway."""
+    return tuple(name.lower() for name in list_names([question[:_LONGEST].strip().partition(" ")[2]]))
 
 
 def _cut_units(things: str, forms: _Forms) -> Iterator[frozenset[str]]:
@@ -125,7 +140,13 @@ def _compile(language: str, lists: Mapping[str, list[str]]) -> _Forms:
         told=tuple(lists["told"]),
         changed=tuple(lists["changed"]),
         words=tuple(lists["words"]),
+        past=re.compile(_any_of(lists["past"], whole=language != "zh"), re.IGNORECASE),
     )
+
+
+def _any_of(words: Sequence[str], *, whole: bool) -> str:
+    joined = "|".join(map(re.escape, words))
+    return rf"(?<!\w)(?:{joined})(?!\w)" if whole else joined
 
 
 def _compile_all(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:

@@ -128,6 +128,7 @@ def put_last_first(
 def _find_last_told(first: FoundPassage, found: Mapping[str, FoundPassage], asked: Asked) -> str | None:
     """The last in which who told ``first`` tells anew what is asked for; None where that is ``first``."""
     before = _state(first)
+    named = [name for name in asked.names if holds_name(before.text, name)]
     telling = [
         each
         for each, other in found.items()
@@ -135,6 +136,7 @@ def _find_last_told(first: FoundPassage, found: Mapping[str, FoundPassage], aske
         and _state(other).speaker == before.speaker
         and is_later(_state(other), before)
         and asked.is_newly_told(_text_of(other))
+        and all(holds_name(_text_of(other), name) for name in named)
     ]
     return _find_last(telling, found)
 

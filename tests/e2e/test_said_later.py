@@ -124,3 +124,33 @@ async def test_what_somebody_else_told_takes_nobodys_place(bench: Bench) -> None
         await memu.memorize_workspace(bench.work)
         hits = (await memu.retrieve_workspace("What's my current role?", layers=["resource"])).hits
     assert (hits[0].text, hits[0].earlier) == (old, False)
+
+
+OTHERS = {
+    "How many servers do we have in Frankfurt?": (
+        ["We have 12 servers in Frankfurt.", "Now it is 18 servers in Frankfurt.", "We run 3 servers in the lab."],
+        "18 servers",
+    ),
+    "How many engineers are in my team?": (
+        ["My team has 8 engineers.", "At my old company we had 40 engineers in a team."],
+        "8 engineers",
+    ),
+    "What's my current role?": (
+        [
+            "I got promoted to head nurse, a role that I like.",
+            "I joined a chess club, and my role there is small.",
+        ],
+        "head nurse",
+    ),
+}
+
+
+@pytest.mark.parametrize("question", OTHERS)
+async def test_what_is_told_of_something_else_takes_no_place(bench: Bench, question: str) -> None:
+    said, first = OTHERS[question]
+    bench.write({f"day_{at}.json": _talk(text) for at, text in enumerate(said)})
+    async with bench.open(encoder=None) as memu:
+        await memu.memorize_workspace(bench.work)
+        hits = (await memu.retrieve_workspace(question, layers=["entry"])).hits
+    assert first in hits[0].text
+    assert not hits[0].earlier
