@@ -312,3 +312,53 @@ def test_a_mailbox_that_is_cut_within_headers_says_so(kept: int) -> None:
     assert read(f"{BOX}\n{BOX.splitlines()[0]}\n{HEADERS}\n", "m.mbox").damage == ()
     assert dict(read(HEADERS[:-20], "m.eml").damage) == {"truncated": 1}
     assert read(HEADERS, "m.eml").damage == ()
+
+
+PAGE_PART = "--b\nContent-Type: text/html\n\n<p>The crane comes at noon on Friday.</p>\n"
+FOOTER = "--b\nContent-Type: text/plain\n\nTo leave this list, write to us.\n"
+SAME = "--b\nContent-Type: text/plain\n\nThe crane comes at noon on Friday.\n"
+BLANK = "--b\nContent-Type: text/plain\n\n   \n"
+ALTERNATIVE = "Content-Type: multipart/alternative; boundary=b\n\n"
+LAID_OUT = {
+    "a page with a footer": (MIXED.format("b") + PAGE_PART + FOOTER, ["crane", "leave this list"]),
+    "text, a page, a footer": (MIXED.format("b") + SAME + PAGE_PART + FOOTER, ["crane", "leave this list"]),
+    "another page beside a text": (MIXED.format("b") + FOOTER + PAGE_PART, ["leave this list", "crane"]),
+    "text or a page": (ALTERNATIVE + SAME + PAGE_PART, ["crane"]),
+    "a page, its text blank": (ALTERNATIVE + BLANK + PAGE_PART, ["crane"]),
+}
+
+
+@pytest.mark.parametrize("form", LAID_OUT)
+def test_each_part_that_says_something_of_its_own_is_read_once(form: str) -> None:
+    text, wanted = LAID_OUT[form]
+    said, damage = body(f"{text}--b--\n")
+    assert [said.count(each) for each in wanted] == [1] * len(wanted)
+    assert damage == {}
+
+
+@pytest.mark.parametrize(
+    "charset",
+    [
+        *(
+            "utf-16",
+            "utf-32",
+            "utf-16-le",
+            "hex",
+            "base64",
+            "bz2",
+            "zlib",
+            "quopri",
+            "uu",
+            "punycode",
+            "rot13",
+            "idna",
+        ),
+        *("undefined", "utf-7", "mbcs", "unknown-8bit", "utf_8_sig", "raw_unicode_escape", "x" * 300, "ä"),
+    ],
+)
+def test_no_name_of_a_charset_stops_the_reading(charset: str) -> None:
+    packed = base64.b64encode(b"The crane comes at nine.").decode()
+    text = HEADERS + PLAIN.format(charset, "base64") + packed
+    assert read(text).blocks
+    box = f"{BOX}\n{BOX.split(chr(10))[0]}\n{text}\n"
+    assert len(read(box, "m.mbox").blocks) > len(read(BOX, "m.mbox").blocks)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import email.message
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from email.errors import CloseBoundaryNotFoundDefect, HeaderParseError
 from email.header import decode_header, make_header
@@ -20,6 +21,9 @@ from memu.records import LineSpan
 __all__ = ["MailBody", "decode_field"]
 
 _MOST_PARTS = 1_000
+_PLAIN, _PAGE = "text/plain", "text/html"
+_WORD = re.compile(r"\w+")
+_MOSTLY = 0.7
 
 
 def decode_field(value: object) -> str:
@@ -44,15 +48,21 @@ class MailBody:
     def read(self, message: email.message.Message) -> list[Block]:
         """Text, then what is attached: plain text where there is any, else pages."""
         self._index = LineIndex(self.text)
-        parts = list(_walk(message, self.damage))
-        chosen = {whole: _choose([part for part, each in parts if each is whole]) for whole in (False, True)}
-        blocks: list[Block] = []
-        for part, forwarded in parts:
+        found: list[tuple[str, list[Block]]] = []
+        for part, forwarded in _walk(message, self.damage):
+            kind = _find_kind(part)
             if part.get_filename() is not None:
-                blocks += self._name_attachment(part)
-            elif _find_kind(part) == chosen[forwarded]:
-                blocks += self._read_part(part, forwarded=forwarded)
-        return blocks
+                found.append(("", self._name_attachment(part)))
+            elif kind in (_PLAIN, _PAGE):
+                found.append((kind, self._read_part(part, forwarded=forwarded)))
+        plain = _words_of(blocks for kind, blocks in found if kind == _PLAIN)
+        return [
+            block
+            for kind, blocks in found
+            # Some put text and page beside one another without a word that they say the same.
+            if kind != _PAGE or not plain or not _are_told(_words_of([blocks]), plain)
+            for block in blocks
+        ]
 
     def find_lines(self, *values: object) -> LineSpan:
         """The lines of the first of some headers' raw values that stands in the file, else its first line."""
@@ -109,15 +119,31 @@ class MailBody:
         return set_quotes_apart(blocks)
 
 
-def _choose(parts: Sequence[email.message.Message]) -> str:
-    """Plain text where there is any, for the page beside it says the same."""
-    kinds = {_find_kind(part) for part in parts if part.get_filename() is None}
-    return "text/plain" if "text/plain" in kinds else "text/html"
+def _choose(parts: Sequence[email.message.Message]) -> list[email.message.Message]:
+    """Of parts that say the same, the plain text where it says anything; what is no text stays."""
+    texts = [each for each in parts if each.get_content_type() == _PLAIN and _says_anything(each)]
+    if not texts:
+        return list(parts)
+    told = {_PLAIN, _PAGE, "multipart/related"}
+    return [each for each in parts if each is texts[0] or each.get_content_type() not in told]
+
+
+def _says_anything(part: email.message.Message) -> bool:
+    payload = part.get_payload()
+    return isinstance(payload, str) and bool(payload.strip()) and part.get_filename() is None
+
+
+def _words_of(parts: Iterable[Sequence[Block]]) -> frozenset[str]:
+    return frozenset(word for blocks in parts for block in blocks for word in _WORD.findall(block.text.lower()))
+
+
+def _are_told(words: frozenset[str], others: frozenset[str]) -> bool:
+    return len(words & others) >= _MOSTLY * len(words)
 
 
 def _find_kind(part: email.message.Message) -> str:
     """What it says of itself; where the parts that it speaks of are not found, it is one text."""
-    return "text/plain" if part.get_content_maintype() == "multipart" else part.get_content_type()
+    return _PLAIN if part.get_content_maintype() == "multipart" else part.get_content_type()
 
 
 def _walk(message: email.message.Message, damage: Counter[str]) -> Iterator[tuple[email.message.Message, bool]]:
@@ -132,7 +158,9 @@ def _walk(message: email.message.Message, damage: Counter[str]) -> Iterator[tupl
         is_cut = is_cut or any(isinstance(each, CloseBoundaryNotFoundDefect) for each in part.defects)
         if isinstance(held, list):
             forwarded = forwarded or part.get_content_maintype() == "message"
-            waiting += [(each, forwarded) for each in reversed(held) if isinstance(each, email.message.Message)]
+            inner = [each for each in held if isinstance(each, email.message.Message)]
+            inner = _choose(inner) if part.get_content_type() == "multipart/alternative" else inner
+            waiting += [(each, forwarded) for each in reversed(inner)]
         else:
             damage["bad_part"] += part.get_content_maintype() == "multipart"
             yield part, forwarded
