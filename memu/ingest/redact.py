@@ -18,6 +18,7 @@ from memu.ingest.private_keys import find_private_keys
 from memu.ingest.secret_assignments import find_assigned
 from memu.ingest.secret_commands import COMMANDS, OPTIONS, WINDOW
 from memu.ingest.secret_patterns import BEFORE_TOKENS, TOKEN_MIN_LENGTH, TOKENS, WORDINGS, SecretPattern
+from memu.ingest.secret_statements import STATEMENTS
 from memu.ingest.secret_wordings import BEFORE_VALUES, SPOKEN
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ _BY_HEAD = _by(
 _BEFORE = (*BEFORE_TOKENS, *BEFORE_VALUES)
 _BY_SIGN = {
     sign: _by(lambda pattern: pattern.keyword, patterns)
-    for sign, patterns in _by(lambda pattern: pattern.sign, (*WORDINGS, *SPOKEN)).items()
+    for sign, patterns in _by(lambda pattern: pattern.sign, (*WORDINGS, *SPOKEN, *STATEMENTS)).items()
 }
 _BY_COMMAND = _by(lambda pattern: pattern.keyword, COMMANDS)
 _BARE_LOGIN = re.compile(

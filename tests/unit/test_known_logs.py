@@ -133,3 +133,34 @@ def test_the_lines_that_tell_a_log_are_told() -> None:
     assert find_log("\n".join([*[SNAPSHOT] * 25, *LINES, *LINES]))[1] == 31
     many = [*LINES, *[SUMMARY] * 5_000]
     assert LINES_THAT_TELL < find_log("\n".join(many))[1] < len(many)
+
+
+LAYOUTS = {
+    "indented": lambda records: "\n".join(json.dumps(each, indent=2) for each in records),
+    "with commas": lambda records: "".join(f"{json.dumps(each)},\n" for each in records),
+    "run together": lambda records: "".join(map(json.dumps, records)),
+    "indented, with commas": lambda records: ",\n".join(json.dumps(each, indent=1) for each in records),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", sorted(path.name for path in DATA.glob("*.jsonl")))
+def test_records_may_be_laid_out_in_any_way(name: str, layout: str) -> None:
+    lines = (DATA / name).read_text("utf-8").split("\n")
+    records = [json.loads(line) for line in lines if line.strip()]
+    whole, other = read("\n".join(map(json.dumps, records)) + "\n"), read(LAYOUTS[layout](records))
+    assert said(other) == said(whole)
+    assert len(other.turns) == len(whole.turns)
+    assert dict(other.damage) == dict(whole.damage)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_messages_of_a_chat_may_be_laid_out_in_any_way(layout: str) -> None:
+    records = [{"role": ("user", "assistant")[at % 2], "content": f"Message number {at}."} for at in range(20)]
+    document = read(LAYOUTS[layout](records), "chat.json")
+    assert document.kind is Kind.CHAT
+    assert [block.text for block in document.blocks] == [each["content"] for each in records]
+    assert dict(document.damage) == {}
+    broken = read(f'{LAYOUTS[layout](records)}\n{{"role": "user", "cont', "chat.json")
+    assert len(broken.blocks) == 20
+    assert sum(dict(broken.damage).values()) == 1

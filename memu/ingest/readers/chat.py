@@ -11,7 +11,7 @@ from memu.ingest.chats.conversation import Turn
 from memu.ingest.document import Block, BlockKind, Document, Source
 from memu.ingest.readers.assembly import HEAD, assemble
 from memu.ingest.readers.dates import parse_time
-from memu.ingest.readers.json_tree import Json, find_records
+from memu.ingest.readers.json_tree import Json, find_records, list_values
 from memu.ingest.readers.runs import LineIndex, split_long
 from memu.records import Kind
 
@@ -49,11 +49,11 @@ class ChatReader:
         head = source.text[:HEAD]
         if head.lstrip()[:1] not in ("{", "[") or not any(f'"{key}"' in head for key in _ROLE_KEYS):
             return False
-        records, lines, _ = find_records(head)
+        records, lines, _ = _read_records(head)
         return bool(_find_conversations(records, lines))
 
     def read(self, source: Source) -> Document:
-        records, lines, damage = find_records(source.text)
+        records, lines, damage = _read_records(source.text)
         conversations = _find_conversations(records, lines)
         several = len(conversations) > 1
         turns = [
@@ -74,6 +74,13 @@ class ChatReader:
             happened_at=stated or (min(times) if times else None),
             damage=counts,
         )
+
+
+def _read_records(text: str) -> tuple[list[Json], bool, dict[str, int]]:
+    """As ``find_records``, but that records may be laid out over lines."""
+    records, lines, damage = find_records(text)
+    values, whole = ([], True) if lines else list_values(text)
+    return (values, True, {} if whole else {"bad_syntax": 1}) if values else (records, lines, damage)
 
 
 def is_chat_record(record: Json) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from memu.ingest.readers.json_breaks import Mending
 from memu.ingest.readers.json_scan import Json, Scan, skip_space
 
-__all__ = ["Json", "JsonText", "find_records", "parse_json"]
+__all__ = ["Json", "JsonText", "find_records", "list_values", "parse_json"]
 
 _SAMPLE = 10
 
@@ -46,6 +46,23 @@ def parse_json(text: str, base: int = 0) -> JsonText:
         tuple(mending.gaps),
         closed=mending.damage is None,
     )
+
+
+def list_values(text: str) -> tuple[list[Json], bool]:
+    """The objects of a text that holds several, one behind the other, and whether there is nothing else in it.
+
+    So records are kept by whoever writes them indented, or puts a comma behind each. Of any other text none.
+    """
+    found: list[Json] = []
+    at = skip_space(text, 0)
+    while text.startswith("{", at):
+        scan = Scan(text, at=at)
+        if scan.run() is not None or scan.root is None:
+            break
+        found.append(scan.root)
+        at = skip_space(text, scan.at)
+        at = skip_space(text, at + 1) if text.startswith(",", at) else at
+    return (found if len(found) > 1 else []), at >= len(text)
 
 
 def find_records(text: str) -> tuple[list[Json], bool, dict[str, int]]:

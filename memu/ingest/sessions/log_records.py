@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from memu.ingest.readers.json_tree import Json, parse_json
+from memu.ingest.readers.json_tree import Json, list_values, parse_json
 from memu.ingest.readers.runs import LineIndex
 from memu.ingest.sessions.fields import PlacedText
 from memu.records import LineSpan
@@ -80,17 +80,25 @@ def read_records(text: str, damage: Counter[str]) -> Iterator[Record]:
     if are_lines(text):
         yield from read_log(text, damage)
         return
+    index = LineIndex(text)
+    for each in _list_roots(text, damage):
+        value = _place(each, index)
+        if isinstance(value, Mapping):
+            yield from _open(Record(value, index.span(each.start, each.end)), each, index)
+        else:
+            damage["bad_record"] += 1
+
+
+def _list_roots(text: str, damage: Counter[str]) -> list[Json]:
+    values, whole = list_values(text)
+    if values:
+        damage["bad_syntax"] += not whole
+        return values
     parsed = parse_json(text)
     damage.update(parsed.faults)
-    if parsed.root is not None:
-        index = LineIndex(text)
-        roots = parsed.root.items if parsed.root.form == "array" else [parsed.root]
-        for each in roots:
-            value = _place(each, index)
-            if isinstance(value, Mapping):
-                yield from _open(Record(value, index.span(each.start, each.end)), each, index)
-            else:
-                damage["bad_record"] += 1
+    if parsed.root is None:
+        return []
+    return parsed.root.items if parsed.root.form == "array" else [parsed.root]
 
 
 def read_log(text: str, damage: Counter[str], first: int = 1) -> Iterator[Record]:
