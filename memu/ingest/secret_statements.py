@@ -21,6 +21,38 @@ STATEMENTS: tuple[SecretPattern, ...] = (
         r"IDENTIFIED BY {1,3}(?:PASSWORD {1,3})?\\?(?P<quote>['\"])(?P<secret>[^'\"\s\\]{3,200})\\?(?P=quote)",
         _is_given,
     ),
+    # What a shell gives to chpasswd, a line of .pgpass, and the block of YAML that a key begins.
+    SecretPattern(
+        "password",
+        "chpasswd",
+        r"echo ['\"]?[\w.-]{1,60}:(?P<secret>[^\s'\"|:]{3,100})['\"]? {0,2}\| {0,2}(?:sudo )?chpasswd",
+        _is_given,
+    ),
+    SecretPattern(
+        "password", ":5432:", r"(?m::5432:[^:\s]{1,60}:[^:\s]{1,60}:(?P<secret>[^\s:]{3,100})$)", _is_given
+    ),
+    *(
+        SecretPattern(
+            "password",
+            f"{key}: {sign}",
+            rf"{key}: [|>][-+]?[ ]*(?:\n|\\n)[ ]+(?P<secret>[^\s#\\\"][^\s\\\"]{{2,200}})(?=[ ]*(?:\n|\\n|\"|$))",
+            _is_given,
+            sign=f": {sign}",
+        )
+        for key in (
+            "assword",
+            "asswd",
+            "oken",
+            "ecret",
+            "rivateKey",
+            "piKey",
+            "pi_key",
+            "PASSWORD",
+            "TOKEN",
+            "SECRET",
+        )
+        for sign in "|>"
+    ),
     SecretPattern("password", "PASSWORD '", r"PASSWORD '(?P<secret>[^'\s]{3,200})'", _is_given),
 )
 """Known by the words around them; in capitals, as statements are written."""

@@ -362,3 +362,16 @@ def test_no_name_of_a_charset_stops_the_reading(charset: str) -> None:
     assert read(text).blocks
     box = f"{BOX}\n{BOX.split(chr(10))[0]}\n{text}\n"
     assert len(read(box, "m.mbox").blocks) > len(read(BOX, "m.mbox").blocks)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [PLAIN.format("utf-8", "x-unknown"), MIXED.format("lost") + "--b\nContent-Transfer-Encoding: base64\n\n"],
+)
+def test_what_is_packed_in_a_part_that_is_not_understood_is_unpacked(headers: str) -> None:
+    said = "The crane comes at nine. password = hunter2isgone"
+    packed = base64.b64encode(said.encode()).decode()
+    told, damage = body(f"{headers}{packed}\n")
+    assert said in told
+    assert packed not in told
+    assert damage == {"bad_part": 1}

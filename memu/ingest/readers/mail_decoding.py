@@ -35,13 +35,14 @@ class PartDecoding:
     encoding: str
     is_last: bool
     damage: Counter[str]
+    unparted: bool = False
 
     @classmethod
     def of(cls, part: email.message.Message, *, is_last: bool) -> PartDecoding:
-        """As the part's headers say."""
+        """As the part's headers say. ``unparted``: it is several, which were not found."""
         charset = str(part.get_content_charset() or "utf-8")
         encoding = str(part.get("content-transfer-encoding", "")).partition(";")[0].strip().lower()
-        return cls(charset, encoding, is_last, Counter())
+        return cls(charset, encoding, is_last, Counter(), part.get_content_maintype() == "multipart")
 
     def read_lines(self, payload: str, first: int) -> Iterator[NumberedLine]:
         """The part's lines with its encoding undone, each with the raw lines that it was written on."""
@@ -53,7 +54,10 @@ class PartDecoding:
             case _:
                 if self.encoding not in _PLAIN or (not payload.isascii() and not _is_known(self.charset)):
                     self._count("bad_part")
-                yield from number_lines(payload.split("\n"), first)
+                lines = number_lines(payload.split("\n"), first)
+                # What is packed in it could be read by everybody but the redaction.
+                unknown = self.encoding not in _PLAIN or self.unparted
+                yield from self._unpack(lines) if unknown else lines
 
     def _join_soft_breaks(self, payload: str, first: int) -> Iterator[NumberedLine]:
         held, start = "", first
@@ -77,8 +81,12 @@ class PartDecoding:
         if self._is_base64(lines):
             yield from _spread(self._decode(lines), lines)
             return
-        # Text was put behind it on its way, or it never was base64: each run of lines is taken for what it is.
+        # Text was put behind it on its way, or it never was base64.
         self._count("bad_part")
+        yield from self._unpack(lines)
+
+    def _unpack(self, lines: Sequence[NumberedLine]) -> Iterator[NumberedLine]:
+        """The lines, each run of them taken for what it is: what reads well once it is decoded is base64."""
         for packed, group in groupby(lines, key=lambda line: _PACKED.fullmatch(line.text.strip()) is not None):
             run = list(group)
             size = sum(len(line.text) for line in run)
