@@ -294,3 +294,27 @@ def test_a_command_of_openclaw_and_how_it_ended() -> None:
         )
     )[0]
     assert "Ran: make test (exit 1)" in card
+
+
+def test_an_output_that_names_no_call_answers_the_last() -> None:
+    call = {"id": "c1", "function": {"name": "bash", "arguments": json.dumps(TEST)}}
+    document = read(
+        {"role": "user", "content": "Run it"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "content": json.dumps({"output": "2 failed", "exit_code": 1})},
+        {"role": "assistant", "content": "It failed."},
+        {"role": "user", "content": "Again"},
+        {"role": "assistant", "content": "No."},
+    )
+    first, second = cards(document)
+    assert "Ran: make test (exit 1)" in first
+    assert "Ran:" not in second
+
+
+def test_an_edit_that_found_nothing_is_an_error_and_no_refusal() -> None:
+    edit = {"type": "tool_use", "id": "c7", "name": "Edit", "input": {"file_path": "/p/b.py", "old_string": "x"}}
+    said = "<tool_use_error>String to replace not found in file.</tool_use_error>"
+    result = {"type": "tool_result", "tool_use_id": "c7", "is_error": True, "content": said}
+    card = cards(read(BEGIN, claude("assistant", 1, [edit]), claude("user", 2, [result])))[0]
+    assert "Errors: <tool_use_error>String to replace not found" in card
+    assert not any(line.startswith(("Refused:", "Wrote:")) for line in card.split("\n"))

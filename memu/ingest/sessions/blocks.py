@@ -24,7 +24,7 @@ def turn_blocks(turn: Turn) -> Iterator[Block]:
             answers.setdefault(event.call, []).append(event)
     for number, (event, outputs) in enumerate(_pair(turn), 1):
         # What came of a call that writes several files came of each.
-        told = answers.get(event.call, []) if event.call and event.kind in CALLS else outputs
+        told = (answers.get(event.call) if event.call and event.kind in CALLS else None) or outputs
         exits = [output.exit for output in told if output.exit is not None]
         mark = EventMark(
             turn=turn.facts.number,

@@ -67,8 +67,8 @@ class Event:
 
     text: the record's own words, verbatim once their JSON is undone; lines: where they stand.
     tool: the tool's name. call: the id that joins a call and its output. source: the record's id, "" without one.
-    exit: a command's exit code; failed: whether the log says that it went wrong; refused: that a person did not
-    let it be done. cost: USD.
+    exit: a command's exit code; failed: whether the log says that it went wrong; refused: that a person, or the
+    program, did not let it be done. cost: USD.
     leaf: of a title, the record that it was written after. since: of a note, the first line that it covers.
     """
 

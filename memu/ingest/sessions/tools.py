@@ -42,7 +42,7 @@ _REFUSED = re.compile(
     r"\s*(?:The user doesn't want to (?:proceed with this tool use|take this action)"
     r"|Permission to use .{1,300} denied|Claude requested permissions? to .{1,300} haven't granted it"
     r"|exec command rejected by user|(?:.{0,400}\b)?Rejected\(\\?\"rejected by user"
-    r"|<tool_use_error>|This command requires approval"
+    r"|<tool_use_error>\s*(?:Sibling tool call errored|InputValidationError)|This command requires approval"
     r"|(?:patch|command|tool use|tool call) (?:was )?(?:rejected|declined|denied) by (?:the )?user)",
     re.IGNORECASE,
 )

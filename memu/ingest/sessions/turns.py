@@ -94,7 +94,8 @@ def find_open(events: Iterable[Event]) -> tuple[Event, ...]:
         if event.kind is EventKind.STOP:
             waiting.clear()
         elif event.kind is EventKind.OUTPUT:
-            waiting.pop(event.call, None)
+            # One that names no call answers the last.
+            waiting.pop(event.call or next(reversed(waiting), ""), None)
         elif event.kind in CALLS and event.call:
             waiting.setdefault(event.call, []).append(event)
     return tuple(event for some in waiting.values() for event in some)
